@@ -2,8 +2,8 @@
 -- else, the leases of processes, and how addresses are kept.
 --
 -- Conventions of these files. Every table has row-level security and no policy, so that the anonymous and the signed-in
--- roles of a hosted platform see nothing even where they hold grants. Functions stand in files of their own, with their conventions
--- and the order of locks: functions/README.md.
+-- roles of a hosted platform see nothing even where they hold grants. Each function has its file; their conventions
+-- and the order of locks are in functions/README.md.
 
 do $$
 begin
@@ -37,9 +37,9 @@ create table leases (
   name text primary key,
   -- One incarnation of one process.
   holder text not null,
-  -- Rises at every change of holder, and whenever a lease is taken anew.
+  -- Rises at every change of holder, and whenever an expired lease is taken again.
   term bigint not null,
-  -- From then on nobody holds the lease.
+  -- The lease is free from this moment on.
   expires_at timestamptz not null
 ) with (fillfactor = 50);
 

@@ -33,7 +33,7 @@ create table email_log (
   -- SHA-256 hex of the idempotency key; null where only events wrote the row and their tag names no key of this installation.
   key_hash text,
   -- What delivery events bring back as the tag `postlane_key`: one use of a key (MAIL-12). Of a row that only events wrote it may be
-  -- another installation's, whose mail goes out through the same account: no row of ours has that one.
+  -- the tag of another installation that mails through the same account; no row of this one has that tag.
   key_tag text,
   -- The one alert about this mail is claimed (or, for backfill, never goes out: EVENT-32).
   alerted_at timestamptz,
@@ -54,8 +54,8 @@ create table email_log (
   accounts jsonb,
   -- When the retry of a deferral is due.
   retry_at timestamptz,
-  -- The attempts at providers behind the row (MAIL-74), each an `Attempt` of the domain; null where there was none. Not a
-  -- table of their own: writing that costs a send a fifth more of the database's time.
+  -- The attempts at providers behind the row (MAIL-74), each an `Attempt` of the domain; null where there was none. A separate
+  -- table would cost a send a fifth more of the database's time.
   attempts jsonb,
   -- The span of the send as W3C writes it, where it was traced: spans of later events link to it.
   traceparent text,
@@ -78,10 +78,10 @@ create index email_log_key on email_log (key_hash, provider, created_at) where k
 -- Without the rows of ordinary sends, so that these pay nothing for it.
 create index email_log_tag on email_log (key_tag) where key_tag is not null and outcome is distinct from 'sent';
 create unique index email_log_entry on email_log (entry_id) where entry_id is not null;
--- Rows that events made and whose suppressions wait for the library's word on the recipients.
+-- Rows that events made, with suppressions that wait until the library has written the recipients.
 create index email_log_waiting on email_log (created_at)
   where outcome is null and suppression_marks && array['hard_bounce:', 'complaint:'];
--- Answers the statistics and the alarms by itself: what they count stands in it.
+-- Covers the statistics and the alarms: an index-only scan answers them.
 create index email_log_created on email_log (created_at desc, id desc)
   include (category, provider, status, failed_over, cost_usd);
 -- Few rows: what was accepted and ended without being delivered (EVENT-16).
@@ -90,7 +90,7 @@ create index email_log_undelivered on email_log (created_at) include (category, 
 create index email_log_status on email_log (status, created_at desc, id desc);
 create index email_log_category on email_log (category, created_at desc, id desc);
 create index email_log_provider on email_log (provider, created_at desc, id desc);
--- The filter by recipient means all of them (EVENT-60). Queries repeat the expression as it is here.
+-- The filter by recipient covers all addresses (EVENT-60). Queries must repeat this exact expression.
 create index email_log_recipient on email_log using gin ((to_addresses || other_addresses || dropped_addresses));
 
 -- The filter by a part of the subject uses trigrams where the extension is available, else it reads the table (EVENT-60).

@@ -28,8 +28,8 @@ create table email_alerts (
 
 create index email_alerts_due on email_alerts (due_at) where due_at is not null;
 
--- The events of a mail as they came (EVENT-15), numbered in the order of their arrival. Written and deleted with the row, in
--- whose lock they are: no foreign key has to check it.
+-- The events of a mail as they came (EVENT-15), numbered by arrival. Written and deleted under the lock of the mail's log row,
+-- which makes a foreign key unnecessary.
 create table email_events (
   -- `email_log.id`.
   send_id uuid not null,
@@ -51,7 +51,7 @@ create type delivery_event as (
   provider text,
   provider_message_id text,
   event text,
-  -- That of the status which the event brings (`email_status_rank`); null where it brings none.
+  -- Rank of the status that the event brings (`email_status_rank`); null where it brings none.
   rank integer,
   occurred_at timestamptz,
   recipients text[],
@@ -163,9 +163,9 @@ create table audit_digest_deliveries (
   lease_until timestamptz not null,
   claimed_at timestamptz not null,
   attempts integer not null default 1,
-  -- The first attempt whose end is unknown; null where every one has ended without a mail.
+  -- The first attempt with an unknown end; null where each attempt has ended without a mail.
   uncertain_since timestamptz,
-  -- The mail, byte for byte, as long as an attempt at it may have been accepted: the relay knows its key by this payload.
+  -- The mail, byte for byte, kept while an attempt at it may have been accepted: a retry on the same key needs the same payload.
   request jsonb,
   error text,
   created_at timestamptz not null default now(),
@@ -216,7 +216,7 @@ create table email_stats_changes (
 create trigger email_log_counted_insert after insert on email_log
 for each row when (new.created_at < date_trunc('day', now(), 'UTC')) execute function email_log_counted();
 
--- Short, since every statement reads the condition anew: the row comparison here took a tenth of recording an event.
+-- Kept short, since every statement parses the condition again: a row comparison here took a tenth of recording an event.
 create trigger email_log_counted_update after update on email_log
 for each row when (least(old.created_at, new.created_at) < date_trunc('day', now(), 'UTC'))
 execute function email_log_counted();

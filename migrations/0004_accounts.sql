@@ -11,7 +11,7 @@ create table customers (
   credits_remaining integer default 0 check (credits_remaining >= 0),
   lifetime_free_pages_used integer not null default 0 check (lifetime_free_pages_used between 0 and 10),
   created_at timestamptz not null default now(),
-  -- When the account was closed. The row stays, so that the free pages do not start anew; tokens and sessions end with it.
+  -- When the account was closed. The row stays, so that the count of free pages does not restart; tokens and sessions end.
   deleted_at timestamptz
 );
 
@@ -84,8 +84,7 @@ create table magic_links (
   -- One of the two or both: a person may be a customer and an admin.
   customer_id uuid references customers (id) on delete cascade,
   admin_email text references admins (email) on delete cascade,
-  -- The cookie of the browser that asked: the link works in no other. Null for the link of a promotion, which nobody
-  -- asked for in a browser.
+  -- The cookie of the browser that asked: the link works in no other. Null for a promotion's link, which no browser asked for.
   browser_hash bytea check (octet_length(browser_hash) = 32),
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
@@ -131,7 +130,7 @@ create table team_invites (
   expires_at timestamptz not null,
   accepted_at timestamptz,
   created_at timestamptz not null default now(),
-  -- Each sending has an idempotency key of its own, by which the end of a deferral is found (R3).
+  -- Each sending has a separate idempotency key, by which the end of a deferral is found (R3).
   mail_key text
 );
 
@@ -171,7 +170,7 @@ create table admin_audit_log (
   id uuid primary key default gen_random_uuid(),
   -- What was done, such as `email_unsuppress`.
   action text not null check (action <> ''),
-  -- Who did it.
+  -- The actor.
   actor text not null,
   -- What it was done to.
   target text,

@@ -39,7 +39,7 @@ create table files (
   -- Of the result: what it was made with (options, tiers, models), and when.
   made jsonb,
   made_at timestamptz,
-  -- What a PDF holds that its pages do not show, and no conversion reads; null: nobody looked, or it is no PDF.
+  -- Content of a PDF that its pages do not show and no conversion reads; null where it was not looked for, or the file is no PDF.
   left_out jsonb,
   -- Links to the result that were made until then are stopped (DOC-50).
   shares_from timestamptz,
@@ -47,8 +47,8 @@ create table files (
   claimed_at timestamptz
 );
 
--- Whom a file's result is shared with, by address as it was written. The links themselves are signed, not stored; each names its
--- share, and works for as long as that is here (DOC-50).
+-- People with whom a file's result is shared, by address as it was written. The links are signed and not stored; each names its
+-- share, and works while that row exists (DOC-50).
 create table file_shares (
   file_id uuid not null references files (id) on delete cascade,
   email text not null check (email <> ''),
@@ -79,8 +79,8 @@ create table inline_turns (
   busy_until timestamptz not null default '-infinity'
 );
 
--- Whose work of a kind was given out last: owners take turns in the order of their ids (DOC-12), so that the next one is found
--- by one look into an index, however many owners and pieces of work wait.
+-- The owner who was served last, for each kind of work: owners take turns in the order of their ids (DOC-12), so that one index
+-- look-up finds the next, however many owners and pieces of work wait.
 create table work_turns (
   kind text primary key check (kind in ('request', 'chunk', 'flyer', 'mail')),
   customer_id uuid not null default '00000000-0000-0000-0000-000000000000'
@@ -158,7 +158,7 @@ create table chunk_jobs (
   error text,
   -- The owner's, by whom chunks are claimed in turns.
   customer_id uuid not null,
-  -- That of the job, so that the oldest job's chunks are found first.
+  -- When the job was queued, so that the oldest job's chunks are found first.
   queued_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (job_id, chunk_index)
@@ -248,8 +248,8 @@ create table share_keys (
 insert into share_keys (key)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
--- The object stores of this installation: the identity that the first process to come found or wrote in its store. A process
--- whose store has another one works on no files. Called by `StoreIdentities`.
+-- The object stores of this installation: the identity that the first process found or wrote in its store. A process that finds
+-- another identity works on no files. Called by `StoreIdentities`.
 create table object_stores (
   name text primary key check (name in ('files', 'batch')),
   identity text not null,

@@ -13,7 +13,7 @@ create table conversion_batch_jobs (
   batch_job_arn text,
   batch_job_name text,
   model text,
-  -- Where the uploaded records stand; null: not uploaded yet.
+  -- Prefix of the uploaded records; null: not uploaded yet.
   input_prefix text,
   records integer not null default 0,
   accepted integer not null default 0,

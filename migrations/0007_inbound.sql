@@ -3,7 +3,7 @@
 
 -- The result of each conversion that was begun for a mail (INBOUND-10).
 create table conversion_jobs (
-  -- That of the mail: one row a mail, however often it is worked on.
+  -- The mail's id: one row a mail, however often it is worked on.
   id uuid primary key default gen_random_uuid(),
   customer_id uuid references customers (id),
   sender_email text not null,
@@ -73,7 +73,7 @@ create table intake_mails (
   former_lease uuid,
   -- The object store that holds it, which only processes that have the same one work on (DOC-6); null: any.
   home text,
-  -- By whom mails are read in turns: the customer whose verified address it is from; empty for all others together.
+  -- The turn in which the mail is read: the customer who owns the verified sender address; empty for all others together.
   turn text not null default '',
   -- When it was claimed last.
   claimed_at timestamptz,

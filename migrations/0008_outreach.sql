@@ -44,7 +44,7 @@ create table email_sends (
 
 create index email_sends_prospect on email_sends (prospect_id);
 create index email_sends_campaign on email_sends (campaign, created_at desc);
--- Deferred sends whose end is still to be noted (R3).
+-- Deferred sends without a recorded end (R3).
 create index email_sends_deferred on email_sends (created_at) where status = 'deferred';
 
 -- The events that count, each once; what `email_sends` shows of events is computed from these, and so does not depend on
@@ -62,7 +62,7 @@ create table email_send_events (
 create table unsubscribes (
   email text primary key check (email = lower(email collate "C") and email <> ''),
   reason text not null default 'manual' check (reason in ('one_click', 'complaint', 'manual')),
-  -- The campaign whose mail led to it.
+  -- The campaign that led to it.
   campaign text,
   created_at timestamptz not null default now()
 );

@@ -72,12 +72,12 @@ const functionsOf = ({ providers, statuses }: Words): Readonly<Record<string, st
     }
   ),
   [`${FUNCTIONS}mail/log/email_status_rank.sql`]: sqlFunction(
-    "The rank of a status: the greater one stands, and 100 for good; null for anything else (EVENT-10).",
+    "The rank of a status: the greater one wins, and 100 is final; null for anything else (EVENT-10).",
     { head: "email_status_rank(p_status text) returns integer", strict: true, body: rankBody(statuses) }
   ),
   [`${FUNCTIONS}mail/log/email_log_words_are_known.sql`]: sqlFunction(
     `Whether the words of a log row belong to their closed sets (MAIL-6, MAIL-71, EVENT-10). One call, since a check with
--- lists of literals is parsed anew by every statement, which costs more than the insert.`,
+-- lists of literals is parsed again by every statement, which costs more than the insert.`,
     {
       head: `email_log_words_are_known(p_category text, p_outcome text, p_status text, p_error_kind text)
 returns boolean`,
@@ -89,7 +89,7 @@ returns boolean`,
     }
   ),
   [`${FUNCTIONS}outreach/campaign_send_rank.sql`]: sqlFunction(
-    "How far a campaign send is; the greater rank stands, whatever the order of events.",
+    "How far a campaign send is; the greater rank wins, whatever the order of events.",
     {
       head: "campaign_send_rank(p_status text) returns integer",
       strict: false,
@@ -122,7 +122,7 @@ export const ${name} = ${record(moods(facts))}
     moodOf("STATUS_MOODS", statuses),
     moodOf("JOB_MOODS", jobs),
     moodOf("REASON_MOODS", reasons),
-    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = ${list(reported)}\n`,
+    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = /** @type {const} */ (${list(reported)})\n`,
     `/** What the names of files that are converted end with. */\nexport const FILE_ENDINGS = ${list(
       Object.values(kinds).flatMap(({ endings }) => endings)
     )}\n`,

@@ -15,6 +15,8 @@ export const ADMIN_SCREENS = {
 } as const
 export type AdminScreen = keyof typeof ADMIN_SCREENS
 
+export const SCREEN_NAMES = Object.keys(ADMIN_SCREENS) as ReadonlyArray<AdminScreen>
+
 type Query = Readonly<Record<string, string>>
 
 const withQuery = (path: `/${string}`, query: Query): `/${string}` =>

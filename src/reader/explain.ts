@@ -40,7 +40,10 @@ const wordsOf = (block: Block): string => {
   }
 }
 
-/** Says of each block of a page why it is what it is. `stage`: the one that made the blocks which name no other. */
+/**
+ * Reports, for each block of a page, the stage and rule that made it. `stage`: the one that made the blocks without an
+ * entry.
+ */
 export const explainBlocks = (
   blocks: ReadonlyArray<Block>,
   index: number,

@@ -65,7 +65,7 @@ interface PageBlocks {
 /** A chunk of pages on its way from runs of text to HTML. */
 interface PipelineState {
   readonly input: LayoutInput & { readonly options: LayoutOptions }
-  /** Pages of the document stand outside the chunk. */
+  /** True when the document has pages outside the chunk. */
   readonly hasMore: boolean
   readonly analyses: ReadonlyArray<PageAnalysis>
   readonly context: PageContext
@@ -87,7 +87,7 @@ const withBlocks = (
   pages: state.pages.map((page) => ({ ...page, blocks: change(page) }))
 })
 
-/** Counts the pages and derives what is usual in their document: its text's size, the levels of its headings, its running lines. */
+/** Counts the pages and derives the document's profile: text size, heading levels, running lines. */
 const withProfile = (state: PipelineState): PipelineState => {
   const { analyses, input } = state
   const counted = new Set(input.others.indexes)
@@ -165,7 +165,7 @@ export const STAGES: ReadonlyArray<Stage> = [
   { id: "write", run: write }
 ]
 
-/** Lays out a chunk of pages. Linear in what is on them, but for sorting. */
+/** Lays out a chunk of pages. Linear in their content, but for sorting. */
 export const layoutPages = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): ReadonlyArray<LayoutPage> => {
   const profile = profileOf(input.others)
   const state: PipelineState = {

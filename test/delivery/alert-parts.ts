@@ -1,6 +1,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Redacted } from "effect"
 
+import * as MailTemplates from "../../src/adapters/mail-templates/mail-templates.ts"
 import * as Clients from "../../src/adapters/postgres/client.ts"
 import * as DeliveryLog from "../../src/adapters/postgres/delivery/delivery-log.ts"
 import * as Telegram from "../../src/adapters/telegram/chat.ts"
@@ -19,6 +20,7 @@ export const alertParts = (databaseUrl: string, chatUrl: string) =>
         Layer.mock(AlertPreferences, { read: Effect.succeed(DEFAULT_PREFERENCES) }),
         Layer.mock(Mailer, {}),
         Layer.mock(Deferrals, {}),
+        MailTemplates.layer,
         Telegram.layer({ token: Redacted.make("token"), chatId: "1", baseUrl: chatUrl }),
         NodeCrypto.layer
       ])

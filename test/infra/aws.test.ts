@@ -15,6 +15,7 @@ import { applyAll, type AwsCli } from "../../infra/aws/apply.ts"
 import { CALLS } from "../../infra/aws/permissions.ts"
 import { readPlan } from "../../infra/aws/plan.ts"
 import { readSourceFiles } from "../../scripts/source-files.ts"
+import * as MailTemplates from "../../src/adapters/mail-templates/mail-templates.ts"
 import { makeAlarmBoard, NOTHING } from "../../src/adapters/memory/delivery/alarm-board.ts"
 import * as MemoryDeferrals from "../../src/adapters/memory/mail/deferrals.ts"
 import { decodeBusEvents } from "../../src/adapters/ses/bus-event.ts"
@@ -390,6 +391,7 @@ const printed = Effect.gen(function* () {
           Layer.succeed(AlertConfig, { email: "ops@x.test" }),
           Layer.succeed(Mailer, Mailer.of({ send: harness.send })),
           MemoryDeferrals.layer(harness.database),
+          MailTemplates.layer,
           Layer.succeed(Chat, Chat.of({ configured: false, post: () => Effect.void }))
         ]),
         Layer.merge(Layer.succeed(AlarmBoard, AlarmBoard.of(makeAlarmBoard(board)))),

@@ -1,5 +1,4 @@
--- Closed rows whose objects are not needed any more (BATCH-44): their job has ended, and it is `p_after` ago or its file is
--- deleted.
+-- Closed rows with objects that nothing needs any more (BATCH-44): the job has ended, `p_after` ago or with its file deleted.
 create or replace function batch_rows_to_purge(p_after interval, p_limit integer) returns table (id uuid, job_id uuid)
 language sql
 stable

@@ -1,5 +1,5 @@
--- The submitted rows that are due, at most `p_limit`: each is handed to one driver, and again in `p_every`. The deadline is a
--- poll of its own.
+-- The submitted rows that are due, at most `p_limit`: each is given to one driver, and again after `p_every`. The deadline counts
+-- as a poll.
 create or replace function claim_batch_polls(p_every interval, p_limit integer) returns setof conversion_batch_jobs
 language sql
 set search_path = pg_catalog, public, pg_temp

@@ -1,7 +1,7 @@
 -- Claims what there is to prepare, from one place of `p_take`: `open` are rows that were left `preparing` (by an earlier
 -- leader, by this process in an earlier tick, or by any for longer than `p_stuck`), longest ago first; `parked` is the oldest
 -- job without a row, which gets its row and keeps its funds for `p_window`; null takes the first of both. Of the parked ones, with
--- a daily budget, those alone whose pages, at `p_page_usd` each or what a record has cost lately, fit in what is left of it beside
+-- a daily budget, only those with pages that, at `p_page_usd` each or what a record has cost lately, fit in what is left of it after
 -- the batch jobs that are not billed yet (DOC-22). The same call
 -- again returns the same row. `found_open`: its batch job may exist already. `stuck`: its leader lives and did not get it
 -- done in `p_stuck`, though the service was not full. `abandoned`: its job waited for `p_give_up`, and that is a day ago (BATCH-15).

@@ -1,5 +1,5 @@
--- Process-now (BATCH-40): a parked job goes on demand and its batch row is closed out. Returns `resumed`; `closed` where the
--- batch row is closed already, so that the driver is about to resume the job with its results; or `not_waiting`. Lock order:
+-- Process-now (BATCH-40): moves a parked job to on-demand processing and closes its batch row. Returns `resumed`; `closed` where
+-- the batch row was closed before, so that the driver is about to resume the job with its results; or `not_waiting`. Lock order:
 -- job, batch row, then as `resume_batch_conversion_job`.
 create or replace function make_conversion_job_interactive(p_job_id uuid, p_window interval default interval '90 minutes')
 returns text

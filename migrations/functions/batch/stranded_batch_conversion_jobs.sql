@@ -1,5 +1,5 @@
--- Jobs whose batch row is closed and that wait all the same: the driver ended between the two, or its resume failed. The setting: by
--- the index of waiting jobs, of which there are few; with other statistics each tick would read all closed rows, which are kept.
+-- Waiting jobs with a closed batch row: the driver ended between the two steps, or its resume failed. The planner setting makes it
+-- use the index of waiting jobs, which are few; otherwise each tick could read all closed rows, which are kept.
 create or replace function stranded_batch_conversion_jobs()
 returns table (job_id uuid, outcome text, cost_usd numeric)
 language sql

@@ -1,5 +1,5 @@
 -- Decides whether an outreach mail may go out: `Begun` with the id of its row, `Unsubscribed`, or `Settled` with the row of
--- this key where the mail went out, or may have, longer ago than the library remembers its key. A send whose deferral
+-- this key where the mail went out, or may have, longer ago than the library remembers its key. A send with a deferral that
 -- ended without a mail is begun again (R3). `mail_key`: the key under which the mail is sent.
 --
 -- Lock order: prospect, send; the reverse of the writers of events. Where the two meet, PostgreSQL ends one of them with a

@@ -17,7 +17,6 @@ declare
   v_prospect uuid;
   v_at timestamptz;
   v_recipients text[];
-  v_affected text[];
 begin
   select * into e from jsonb_to_record(p_event) as x(
     provider_message_id text, event text, occurred_at timestamptz, event_id text, send_id uuid, campaign text,
@@ -30,7 +29,6 @@ begin
   end if;
   v_at := coalesce(e.occurred_at, clock_timestamp());
   v_recipients := email_addresses(e.recipients);
-  v_affected := email_addresses(e.affected);
 
   perform pg_advisory_xact_lock(campaign_message_lock(e.provider_message_id));
   select s.id into v_send from email_sends s where s.provider_message_id = e.provider_message_id for update;
@@ -62,23 +60,7 @@ begin
   end if;
   perform refresh_email_send(v_send);
 
-  case e.event
-    when 'sent' then
-      update prospects p set last_contacted_at = greatest(p.last_contacted_at, v_at), updated_at = now()
-      from email_sends s
-      where s.id = v_send and p.id = s.prospect_id and p.last_contacted_at is distinct from greatest(p.last_contacted_at, v_at);
-    when 'bounced' then
-      perform mark_prospects(v_affected, 'bounced');
-    when 'complained' then
-      perform mark_prospects(v_affected, 'complained');
-      insert into unsubscribes (email, reason, campaign)
-      select distinct lower(x.email), 'complaint', (select s.campaign from email_sends s where s.id = v_send)
-      from unnest(v_affected) as x(email)
-      where x.email <> ''
-      order by 1
-      on conflict (email) do nothing;
-    else null;
-  end case;
+  perform mark_people_of_campaign_event(e.event, v_send, v_at, email_addresses(e.affected));
   return true;
 end
 $$;

@@ -1,4 +1,4 @@
--- Takes the lease where nobody holds it, or where the same process lost track of holding it. Returns the new term, or null
+-- Takes the lease where it is free, or where the same process lost track of holding it. Returns the new term, or null
 -- where another process holds it. It reads the row first, so that followers who ask write nothing.
 create or replace function take_lease(p_name text, p_holder text, p_ttl_ms integer) returns bigint
 language plpgsql

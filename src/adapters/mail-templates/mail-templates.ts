@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { cleanLine, cleanWithin, MAX_SUBJECT } from "./clean.ts"
+import { alarm, alert } from "./content/alerts.ts"
 import {
   accountDeleted,
   adminInvite,
@@ -63,6 +64,10 @@ const contentOf = (template: MailTemplate, values: Values): MailContent => {
       return outreach(template, values)
     case "audit-digest":
       return auditDigest(template, values)
+    case "alert":
+      return alert(template, values)
+    case "alarm":
+      return alarm(template, values)
     case "unregistered":
       return unregistered(template, values)
     case "no-attachment":

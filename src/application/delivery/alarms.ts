@@ -1,12 +1,13 @@
 import { Context, Effect, Layer, Metric } from "effect"
 
 import { ALARMS, type AlarmName, evaluate } from "../../domain/delivery/alarm-rules.ts"
-import { alarmText } from "../../domain/delivery/alarm-texts.ts"
+import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
 import type { DocumentMeasures } from "../../domain/delivery/document-alarms.ts"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
 import { Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, notSent } from "../mail/send-once.ts"
@@ -28,10 +29,11 @@ const make = Effect.gen(function* () {
   const { email } = yield* AlertConfig
   const sendOnce = yield* makeSendOnce
   const chat = yield* Chat
+  const templates = yield* MailTemplates
 
   const send = Effect.fnUntraced(function* (notice: AlarmNotice) {
     const { alarm, at, detail, episode, kind } = notice
-    const text = alarmText(alarm, kind, detail)
+    const mail = yield* templates.render(alarmMail(alarm, kind, detail))
     const key = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
     const channels = [
       ...(email === undefined
@@ -39,7 +41,7 @@ const make = Effect.gen(function* () {
         : [
             sendOnce(
               key,
-              Effect.succeed({ to: email, ...text, category: "alert", source: ALARM_SOURCE } as const)
+              Effect.succeed({ to: email, ...mail, category: "alert", source: ALARM_SOURCE } as const)
             ).pipe(
               Effect.map(notSent),
               Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
@@ -47,7 +49,7 @@ const make = Effect.gen(function* () {
           ]),
       ...(chat.configured
         ? [
-            chat.post(text.text).pipe(
+            chat.post(mail.text).pipe(
               Effect.as(undefined),
               Effect.catch(({ message }) => Effect.succeed(message))
             )
@@ -78,10 +80,11 @@ const make = Effect.gen(function* () {
 })
 
 /** Notices on the mailer and the chat. */
-export const layer: Layer.Layer<AlarmNotices, never, AlertConfig | Mailer | Deferrals | Chat> = Layer.effect(
+export const layer: Layer.Layer<
   AlarmNotices,
-  make
-)
+  never,
+  AlertConfig | Mailer | MailTemplates | Deferrals | Chat
+> = Layer.effect(AlarmNotices, make)
 
 /** How often alarms are judged and notices go out. */
 export const ALARM_INTERVAL = "1 minute"

@@ -9,15 +9,16 @@ import {
   endOf,
   type PerChannel,
   planAlert,
-  type AlertText,
-  alertText
+  alertMail
 } from "../../domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
 import { writtenKey } from "../../domain/mail/address.ts"
+import type { RenderedMail } from "../../domain/mail/templates/template.ts"
 import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
+import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce, notSent } from "../mail/send-once.ts"
@@ -59,6 +60,7 @@ const makeChannels = Effect.gen(function* () {
     email: (yield* AlertConfig).email,
     preferences: yield* AlertPreferences,
     sendOnce: yield* makeSendOnce,
+    templates: yield* MailTemplates,
     chat: yield* Chat,
     digest: yield* Digest
   }
@@ -85,13 +87,13 @@ const wantedChannels = ({ preferences }: Channels) =>
  * gets another key. Returns what went wrong.
  */
 const byEmail = Effect.fnUntraced(
-  function* ({ digest, email: to = "", sendOnce }: Channels, failed: FailedSend, text: AlertText) {
+  function* ({ digest, email: to = "", sendOnce }: Channels, failed: FailedSend, mail: RenderedMail) {
     const key = `${ALERT_SOURCE}/${failed.sendId}`
-    const request = Effect.succeed({ to, ...text, category: "alert", source: ALERT_SOURCE } as const)
+    const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
     const sent = yield* sendOnce(key, request).pipe(
       Effect.catchTag("IdempotencyConflict", () =>
         digest
-          .digestHex(sha256, new TextEncoder().encode(text.text))
+          .digestHex(sha256, new TextEncoder().encode(mail.text))
           .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
       )
     )
@@ -100,8 +102,8 @@ const byEmail = Effect.fnUntraced(
   Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
 )
 
-const byChat = ({ chat }: Channels, _failed: FailedSend, text: AlertText) =>
-  chat.post(text.text).pipe(
+const byChat = ({ chat }: Channels, _failed: FailedSend, mail: RenderedMail) =>
+  chat.post(mail.text).pipe(
     Effect.as(undefined),
     Effect.catch(({ message }) => Effect.succeed(message))
   )
@@ -116,9 +118,9 @@ const deliver = Effect.fnUntraced(function* (
   channels: Channels,
   channel: AlertChannel,
   failed: FailedSend,
-  text: AlertText
+  mail: RenderedMail
 ) {
-  const error = yield* WAYS[channel](channels, failed, text)
+  const error = yield* WAYS[channel](channels, failed, mail)
   if (error === undefined) return [channel]
   yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
   return []
@@ -136,10 +138,10 @@ const raiseAlert = Effect.fnUntraced(function* (
     configured: { email: email !== undefined, chat: chat.configured },
     aboutAlertInbox
   })
-  const text = alertText(failed)
+  const mail = yield* channels.templates.render(alertMail(failed))
   const taken =
     plan._tag === "Send"
-      ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, text), {
+      ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, mail), {
           concurrency: "unbounded"
         })
       : []
@@ -162,7 +164,7 @@ const raiseAlert = Effect.fnUntraced(function* (
 export const layer: Layer.Layer<
   Alerts,
   never,
-  AlertConfig | AlertPreferences | Mailer | Deferrals | Chat | Digest
+  AlertConfig | AlertPreferences | Mailer | MailTemplates | Deferrals | Chat | Digest
 > = Layer.effect(
   Alerts,
   Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raiseAlert(channels, failed) }))

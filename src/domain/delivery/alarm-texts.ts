@@ -1,4 +1,5 @@
 import { PROVIDERS } from "../mail/provider.ts"
+import type { MailTemplate } from "../mail/templates/template.ts"
 import {
   type AlarmName,
   isOfSilence,
@@ -6,7 +7,6 @@ import {
   type SilenceAlarm,
   silentProvider
 } from "./alarm-rules.ts"
-import type { AlertText } from "./alert-policy.ts"
 
 const TITLES: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   failovers: "Sends fail over",
@@ -69,20 +69,13 @@ export const alarmMeaning = (name: AlarmName): { readonly title: string; readonl
   }
 }
 
-/** The text of a notice. It holds our own names and figures only, nothing that strangers wrote. */
-export const alarmText = (name: AlarmName, kind: NoticeKind, detail: string): AlertText => {
+/** The mail of a notice. */
+export const alarmMail = (name: AlarmName, kind: NoticeKind, detail: string): MailTemplate => {
   const { remedy, title } = alarmMeaning(name)
-  const heading = `${kind === "begun" ? "Alarm" : "Alarm over"}: ${title}`
-  const lines = [
-    `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
-    ...(kind === "begun" ? [remedy] : [])
-  ]
   return {
-    subject: `[Postlane] ${heading}`,
-    text: `${heading}.\n\n${lines.join("\n\n")}\n`,
-    html:
-      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
-      `<title>${heading}</title></head><body>\n<h1>${heading}</h1>\n` +
-      `${lines.map((line) => `<p>${line}</p>`).join("\n")}\n</body></html>\n`
+    kind: "alarm",
+    title,
+    detail: `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
+    remedy: kind === "begun" ? remedy : undefined
   }
 }

@@ -1,4 +1,5 @@
 import { EMAIL_STATUSES, TERMINAL_STATUSES } from "../mail/status.ts"
+import type { MailTemplate } from "../mail/templates/template.ts"
 import type { FailedSend } from "./delivery-event.ts"
 
 /** The alerts that admins can switch off (A1). */
@@ -86,76 +87,21 @@ export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): 
   }
 }
 
-/** Longest part of a field that is shown, UTF-16 units. */
-const MAX_FIELD = 500
-
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["&", "&amp;"],
-  ["<", "&lt;"],
-  [">", "&gt;"],
-  ['"', "&quot;"],
-  ["'", "&#39;"]
-])
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => ESCAPES.get(character)!)
-
-/** One line without control characters: a subject or a reason was written by strangers. */
-const line = (text: string): string => {
-  const plain = text
-    .toWellFormed()
-    .replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ")
-    .trim()
-  return plain.length <= MAX_FIELD ? plain : `${plain.slice(0, MAX_FIELD - 1).toWellFormed()}…`
-}
-
 const WORDS: ReadonlyMap<string, string> = new Map(
   TERMINAL_STATUSES.map((status) => [status, EMAIL_STATUSES[status].ended.alert])
 )
 
-/** An alert in words: for a mail (subject, text, HTML) and for a chat (the text alone). */
-export interface AlertText {
-  readonly subject: string
-  readonly text: string
-  readonly html: string
-}
-
-/**
- * The text of the alert about a failed send. Accessible: one heading, a table with row headers, a language, no colour or
- * image.
- */
-export const alertText = (failed: FailedSend): AlertText => {
-  const what = WORDS.get(failed.event) ?? `ended in "${line(failed.event)}"`
-  const rows = (
-    [
-      ["To", failed.recipients.join(", ")],
-      ["Subject", failed.subject],
-      ["Reason", failed.reason],
-      ["Category", failed.category],
-      ["Source", failed.source],
-      ["Provider", failed.provider],
-      ["Message id", failed.providerMessageId],
-      ["Send id", failed.sendId],
-      ["When", failed.occurredAt]
-    ] as const
-  ).flatMap(([name, value]) => {
-    const shown = line(value ?? "")
-    return shown === "" ? [] : [[name, shown] as const]
-  })
-  const heading = `A mail ${what}`
-  const subject = `[Postlane] ${heading}: ${line(failed.recipients.join(", ")) || "unknown recipient"}`
-  const cells = rows
-    .map(
-      ([name, value]) =>
-        `<tr><th scope="row" align="left" valign="top">${name}</th><td>${escapeHtml(value)}</td></tr>`
-    )
-    .join("\n")
-  return {
-    subject: subject.length <= 200 ? subject : `${subject.slice(0, 199).toWellFormed()}…`,
-    text: `${heading}.\n\n${rows.map(([name, value]) => `${name}: ${value}`).join("\n")}\n`,
-    html:
-      `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
-      `<title>${escapeHtml(heading)}</title></head><body>\n<h1>${escapeHtml(heading)}</h1>\n` +
-      `<table cellpadding="4">\n${cells}\n</table>\n</body></html>\n`
-  }
-}
+/** The alert about a failed send. */
+export const alertMail = (failed: FailedSend): MailTemplate => ({
+  kind: "alert",
+  what: WORDS.get(failed.event) ?? `ended in "${failed.event}"`,
+  recipients: failed.recipients,
+  subject: failed.subject,
+  reason: failed.reason,
+  category: failed.category,
+  source: failed.source,
+  provider: failed.provider,
+  messageId: failed.providerMessageId,
+  sendId: failed.sendId,
+  at: failed.occurredAt
+})

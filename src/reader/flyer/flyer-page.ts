@@ -12,7 +12,7 @@ interface FlyerPage {
   readonly picture: string | undefined
 }
 
-/** Where the baseline of a plain face lies within a line of its own height. */
+/** Baseline of a plain face within a line of its height, as a share of the height. */
 const ASCENT = 0.8465
 
 /** Widest and narrowest that letters are set to meet the line's width, in sizes. */
@@ -114,7 +114,7 @@ const sectionStart = (index: number, label: string, words: InterfaceWords) => ({
     label === String(index + 1) ? filled(words.page, label) : `${filled(words.page, index + 1)} (${label})`
 })
 
-/** A page as a section: its picture, and over it every word where it stands, to be read, searched and selected. */
+/** A page as a section: its picture, with every word over it at its position, to be read, searched and selected. */
 export const flyerPage = (
   { content, picture }: FlyerPage,
   words: InterfaceWords,

@@ -10,7 +10,7 @@ export interface Stretch {
   readonly target: PageLink["target"] | undefined
 }
 
-/** A line of text and where it stands: where its baseline begins, in points, and how far it goes. */
+/** A line of text, where its baseline begins, in points, and how far it extends. */
 export interface PlacedLine {
   readonly stretches: ReadonlyArray<Stretch>
   readonly x: number
@@ -96,7 +96,7 @@ const stretchesOf = (pieces: ReadonlyArray<Piece>, links: LinkIndex): ReadonlyAr
   return all
 }
 
-/** A rotated run is a line of its own, through the middle of its box. */
+/** A rotated run becomes a separate line, through the middle of its box. */
 const turnedLine = (run: TextRun): PlacedLine => {
   const { x0, x1, y0, y1 } = run.box
   const radians = (run.angle * Math.PI) / 180

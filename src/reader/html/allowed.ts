@@ -18,7 +18,7 @@ export const MATH_ELEMENTS: ReadonlySet<string> = new Set(
   )
 )
 
-/** Elements whose content is not for readers. */
+/** Elements dropped with their content, which is not for readers. */
 export const DROPPED: ReadonlyArray<string> = words(
   "script style template noscript iframe object embed svg title head audio video canvas applet " +
     "frameset noembed noframes plaintext xmp annotation annotation-xml"

@@ -44,7 +44,7 @@ const SCHEMA: Schema = {
   },
   protocols: { href: ["http", "https", "mailto", "tel", "ftp"], src: ["data"] },
   strip: [...DROPPED],
-  // Assembly gives every page's ids a prefix of its own.
+  // Assembly adds a prefix to the ids of each page.
   clobber: [],
   allowComments: false,
   allowDoctypes: false

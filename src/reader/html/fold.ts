@@ -17,7 +17,7 @@ export interface FragmentPage {
   readonly nodes: ReadonlyArray<HtmlNode>
 }
 
-/** Most pages that one block may span before it is written out: this bounds what is held back. */
+/** Most pages that one block may span before it is written: bounds the text that is held back. */
 const MAX_JOINED = 48
 
 /** Attributes that only assembly needs. */
@@ -82,7 +82,7 @@ export class PageFold {
       this.#last === undefined || first === undefined || this.#joined >= MAX_JOINED
         ? undefined
         : joinBlocks(this.#last, first, this.#mark(page, "span"))
-    // What goes on here need not be said to.
+    // Drops "continued" lines: the parts are joined here.
     if (joined !== undefined) this.#after = this.#after.filter((block) => !saysOn(block))
     if (joined !== undefined && rest.length === 0) {
       // The whole page is part of the block, which may continue.
@@ -114,7 +114,7 @@ export class PageFold {
     return [block, ...contents]
   }
 
-  /** Returns what is left at the end. */
+  /** Returns the rest at the end. */
   end(): string {
     return serialize([...this.#held(), ...this.#contents].map(withoutSeams))
   }

@@ -20,7 +20,7 @@ const tableIn = (block: HtmlElement): HtmlElement | undefined => {
 const partOf = (table: HtmlElement, name: string): HtmlElement | undefined =>
   table.children.find((child): child is HtmlElement => isElement(child) && child.name === name)
 
-/** The structure says that both are one, or at least one of them says nothing. */
+/** True when the structure joins both, false when it separates them; undefined where it does not cover one of them. */
 const byStructure = (a: HtmlElement, b: HtmlElement): boolean | undefined => {
   const [one, other] = [a.attributes["data-element"], b.attributes["data-element"]]
   return one === undefined || other === undefined ? undefined : one === other
@@ -111,8 +111,8 @@ const cellsOf = (row: HtmlNode | undefined): ReadonlyArray<HtmlElement> =>
   isElement(row) ? row.children.filter(isElement) : []
 
 /**
- * A row that goes on over the page: its first cell is on the page before, no cell is new, and words continue in small letters.
- * Undefined where the rows are two.
+ * Joins a row that continues on the next page: its first cell is on the page before, no cell is new, and words continue
+ * in small letters. Undefined where the rows are two.
  */
 const rowsOfOne = (above: HtmlNode | undefined, below: HtmlElement): HtmlElement | undefined => {
   const [cells, more] = [cellsOf(above), cellsOf(below)]
@@ -137,12 +137,12 @@ const rowsOfOne = (above: HtmlNode | undefined, below: HtmlElement): HtmlElement
   )
 }
 
-/** Longest line that says that a table goes on. */
+/** Longest line that announces the continuation of a table. */
 const MAX_SAYS_ON = 60
 const SAYS_ON =
   /^[\s(—–-]*(?:(?:this )?tab(?:le|elle|leau|la|ela)[ \d.:—–-]{0,12})?(?:is )?(?:continue[ds]|continuing|cont['’.]?d?|fortsetzung|fortgesetzt|wird fortgesetzt|forts|suite|continúa|continuación|continua|continuação|segue|sigue|vervolg)\b(?:\.? (?:on|from|at|over|to|auf|à|de|en|na|in|op|alla|nella|der|page)(?=\s|$).*)?[\s).…—–-]*$/iu
 
-/** Whether a line says only that the table above goes on over the page. */
+/** True when a line only announces the continuation of the table above. */
 export const saysOn = (block: HtmlElement): boolean => {
   const text = lineOf([block])
   return block.name === "p" && text.length <= MAX_SAYS_ON && SAYS_ON.test(text)
@@ -181,7 +181,7 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   const above = rowSaysOn(body.children.at(-1)) ? body.children.slice(0, -1) : body.children
   const whole = rowsOfOne(above.at(-1), first)
   const [caption, named] = [partOf(one, "caption"), partOf(other, "caption")]
-  // A caption that is set below a table stands where it ends: there it is below names again, or a row that goes on.
+  // A caption below a table comes where the table ends: under repeated column names, or under a row that continues.
   const isBelow = caption === undefined && named !== undefined && (repeated || whole !== undefined)
   if (named !== undefined && !isBelow && !isCaptionAgain(named, caption)) return undefined
   const joined = element("table", one.attributes, [
@@ -199,10 +199,10 @@ const tables = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement | u
   return frame === other ? joined : element(frame.name, frame.attributes, [joined])
 }
 
-/** Whether it begins with a heading of its own. */
+/** True when it begins with a heading. */
 const isHeaded = ({ children: [first] }: HtmlElement): boolean => isElement(first) && isHeading(first)
 
-/** A table of contents that goes on: its lists are one, too, where they can be. */
+/** Joins the parts of a table of contents, and their lists where possible. */
 const printedContents = (a: HtmlElement, b: HtmlElement, mark: HtmlNode): HtmlElement => {
   const [last, [first, ...rest]] = [a.children.at(-1), b.children]
   const joined = isElement(last) && isElement(first) ? joinBlocks(last, first, mark) : undefined

@@ -13,7 +13,7 @@ const TO_PAGE = /(?<![\s.\u00b7\u2026])[\s.\u00b7\u2026]{1,200}[\divxlc]{1,6}$/i
 
 const onPage = (page: number, key: string): string => `${page} ${key}`
 
-/** Finds headings, whose pages count from 0, by what leads to them; what leads to two leads to none. */
+/** Maps names to headings, with pages counted from 0. An ambiguous name leads to no heading. */
 export const headingsByWords = (
   headings: ReadonlyArray<{ readonly page: number; readonly text: string }>
 ): Headings => {
@@ -74,7 +74,7 @@ export const linkTarget = (
   return headingOn(document.headings, page - 1, words.slice(0, MAX_WORDS)) ?? pageId(page - 1)
 }
 
-/** A page's fragment, to be shown without the others: links to what is not on it are words. */
+/** A page's fragment, to be shown without the others: links to other pages become plain words. */
 export const withoutOthers = (html: string): string => {
   const ids = new Map<string, string | undefined>()
   for (const [, id = ""] of html.matchAll(/<[^<>]* id="([^"]*)"/g)) {

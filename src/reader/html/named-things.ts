@@ -10,7 +10,7 @@ const MAX_NAMED = 50_000
 /** Collects what has a name over pages, in order. */
 export class NamedThingsFound {
   readonly #things = new Map<string, Array<NamedThing>>()
-  /** Where each name was met last: on its way over pages, too. */
+  /** The last place of each name, which may be continued over pages. */
   readonly #last = new Map<string, Met>()
   #count = 0
 
@@ -34,7 +34,7 @@ export class NamedThingsFound {
   }
 }
 
-/** The things of a document with the chapters that they stand in, counted as they begin. */
+/** The things of a document with their chapters, counted as they begin. */
 export type ThingsInChapters = ReadonlyMap<
   string,
   ReadonlyArray<{ readonly id: string; readonly page: number; readonly chapter: number }>
@@ -49,7 +49,9 @@ export const inChapters = (things: NamedThings, chapters: ReadonlyArray<number>)
     ])
   )
 
-/** What a name means in a chapter: the one thing that has it, or the one of its chapter where others count anew. */
+/**
+ * The thing that a name means in a chapter: the only one, or the one of this chapter where each chapter counts from 1.
+ */
 export const thingNamed = (
   things: ThingsInChapters,
   name: string,

@@ -3,11 +3,11 @@ import { element, type HtmlElement, type HtmlNode, isElement, lineOf } from "../
 /** The ids of paragraphs that are notes of the table above them. */
 const TABLE_NOTE = /^p\d+-table-note-\d+$/
 
-/** Whether a note is led to by a mark of its own page. */
+/** True when a mark on its page refers to a note. */
 const isReferred = (node: HtmlNode): boolean =>
   isElement(node) && (node.attributes["role"] === "doc-backlink" || node.children.some(isReferred))
 
-/** The mark that a note begins with, and its id; undefined where what stands there is no note without a reference. */
+/** The mark that a note begins with, and its id; undefined where the block is not an unreferenced note. */
 const noteOf = (block: HtmlElement): readonly [mark: string, id: string] | undefined => {
   const { id = "", role } = block.attributes
   const isNote = block.name === "p" ? TABLE_NOTE.test(id) : role === "doc-footnote" && !isReferred(block)
@@ -17,7 +17,7 @@ const noteOf = (block: HtmlElement): readonly [mark: string, id: string] | undef
 }
 
 const linked = (node: HtmlNode, notes: ReadonlyMap<string, string>): HtmlNode => {
-  // What is a link already leads to a note of its own page.
+  // A link already leads to a note of its page.
   if (!isElement(node) || node.name === "a") return node
   const id = node.name === "sup" ? notes.get(lineOf([node])) : undefined
   if (id !== undefined) return element("a", { role: "doc-noteref", href: `#${id}` }, [node])
@@ -28,7 +28,9 @@ const linked = (node: HtmlNode, notes: ReadonlyMap<string, string>): HtmlNode =>
   )
 }
 
-/** A table that went on over pages, its marks leading to the notes that stand below its last part; other blocks as they are. */
+/**
+ * A table that was joined over pages, with its marks linked to the notes below its last part; other blocks unchanged.
+ */
 export const withNotesBelow = (joined: HtmlElement, below: ReadonlyArray<HtmlElement>): HtmlElement => {
   if (joined.name !== "table" && joined.name !== "div") return joined
   const notes = new Map<string, string>()

@@ -69,6 +69,6 @@ const nodesOf = (
   return nodes
 }
 
-/** Reads a fragment as a browser would; only what is on the allow-list comes out of it. */
+/** Parses a fragment as a browser would, and keeps only what the allow-list has. */
 export const parseFragment = (html: string): ReadonlyArray<HtmlNode> =>
   nodesOf(parseShallow(html).childNodes, false)

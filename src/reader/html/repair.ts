@@ -42,7 +42,7 @@ export const HELD: ReadonlySet<string> = new Set(["li", "dt", "dd", "td", "th", 
 
 /** Tables with more columns get a frame that scrolls by itself. */
 const NARROW = 3
-/** Signs of cells that have room beside each other. */
+/** Signs that fit on one line of a table's cells. */
 const LINE_SIGNS = 60
 
 /** Whether an element is a heading. */
@@ -54,7 +54,7 @@ const columnsOf = (row: HtmlElement): number =>
     0
   )
 
-/** A table's rows, in whatever part they stand. */
+/** A table's rows, in all its parts. */
 export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
   table.children
     .filter(isElement)
@@ -63,8 +63,8 @@ export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
     )
 
 /**
- * Whether a table has room on a page that is not narrow: few columns, and words that fit beside each other, since cells break none
- * there. Only signs that no line ends after count.
+ * True when a table fits on a page that is not narrow: few columns, and words that fit next to each other, since cells
+ * break no words there. Only signs without a line-break opportunity after them count.
  */
 export const fits = (rows: ReadonlyArray<HtmlElement>): boolean => {
   const [first] = rows
@@ -110,7 +110,7 @@ export const phrases = (nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlNode>
     return [" ", element("span", { id, lang }, children), " "]
   })
 
-/** Links whose targets were left out, with what stood there, are words; `prefix` begins all links within the page. */
+/** Replaces links to targets that were left out by their words; `prefix` begins all links within the page. */
 export const withoutLostLinks = (
   blocks: ReadonlyArray<HtmlElement>,
   prefix: string
@@ -157,15 +157,15 @@ export const captionOf = (figure: HtmlElement): string => {
   return sentence.length <= MAX_SENTENCE ? sentence : sentence.slice(0, MAX_SENTENCE).replace(/\s\S*$/, " …")
 }
 
-/** What programs call a picture that nobody named, and the name of its file. */
+/** Picture names made by programs, and file names. */
 const PROGRAMS_NAME =
   /^(?:(?:image|imagen|picture|graphics?|grafik|bild|afbeelding|obraz|immagine|photo)\s*\d*|\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp))$/i
 /** The same with the folders that it lay in, which may have spaces in their names. */
 const PATH = /^(?:[a-z]:[\\/]|[\\/]{1,2}|file:)[^\n]+$/i
-/** What Word adds to what it guessed itself. */
+/** Phrases that Word adds to descriptions that it guessed. */
 const GUESSED = /(?:description automatically generated|ai-generated content may be incorrect\.?)$/i
 
-/** What is said of a picture; undefined where a program said it that does not know what it shows. */
+/** The description of a picture; undefined where it came from a program that does not know the picture. */
 export const descriptionIn = (alt: string | undefined): string | undefined => {
   const text = alt?.trim().replace(GUESSED, "").trimEnd() ?? ""
   return text === "" || PROGRAMS_NAME.test(text) || PATH.test(text) ? undefined : text
@@ -175,8 +175,8 @@ const isList = (node: HtmlNode | undefined): node is HtmlElement =>
   isElement(node) && (node.name === "ul" || node.name === "ol")
 
 /**
- * A list of what stands in it; nothing where that is nothing. What is no item becomes one, and a list whose one item holds nothing but
- * a list is that one.
+ * A list of these nodes; empty where they are. A node that is not an item becomes one, and a list that has one item
+ * with nothing but a list becomes that list.
  */
 export const listOf = (
   name: string,
@@ -208,8 +208,8 @@ export const definitionsIn = (list: HtmlElement): ReadonlyArray<HtmlElement> | u
 }
 
 /**
- * A printed table of contents: a landmark of its own beside that of the result, named by its heading and its page, and by a number
- * where a page has several, or two pages have one label.
+ * A printed table of contents: a landmark separate from that of the result, named by its heading and its page, and by a
+ * number where a page has several, or two pages have one label.
  */
 export const printedContents = (
   children: ReadonlyArray<HtmlNode>,
@@ -236,13 +236,13 @@ export const printedContents = (
 /** Signs of a formula that may be wider than a small screen. */
 const LONG_FORMULA = 12
 
-/** A formula on a line of its own scrolls where it is too wide: by keyboard, too. */
+/** Makes a displayed formula scroll where it is too wide: by keyboard, too. */
 export const scrollable = (math: HtmlElement): HtmlElement =>
   math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
     ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
     : math
 
-/** A displayed formula and its number, and nothing else: the number stands beside it, as printed. */
+/** True for a displayed formula and its number, and nothing else: the number is printed next to it. */
 export const isNumberedFormula = ([math, number, ...rest]: ReadonlyArray<HtmlNode>): boolean =>
   rest.length === 0 &&
   isElement(math) &&

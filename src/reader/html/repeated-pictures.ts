@@ -3,11 +3,11 @@ import { pictureSize, type PictureSize } from "../model/picture-size.ts"
 
 /** Most pictures that are remembered. */
 const MAX_PICTURES = 50_000
-/** Characters at the end of a picture's data that, with its length, tell it from others: its check sum is among them. */
+/** Characters at the end of a picture's data that identify it together with its length: they include the check sum. */
 const TAIL = 96
 /** Characters of a picture that is stored once: a copy of a smaller one costs little more than leading to it. */
 const MIN_STORED = 300
-/** Characters of all pictures that are stored once at most: they are held as long as the document is written. */
+/** Limit on characters of the pictures that are stored once, which are kept in memory while the document is written. */
 const MAX_STORED = 134_217_728
 
 const keyOf = (src: string): string => `${src.length} ${src.slice(-TAIL)}`
@@ -26,7 +26,7 @@ export class RepeatedPictures {
     }
   }
 
-  /** What tells them from others, nearly. */
+  /** Keys that identify the repeated pictures. */
   keys(): ReadonlySet<string> {
     return this.#more
   }
@@ -38,7 +38,7 @@ interface Stored {
   readonly size: PictureSize
 }
 
-/** The pictures of a document so far. Those that come again are stored once, as drawings that others lead to. */
+/** The pictures of a document. Repeated ones are stored once, as drawings that the others refer to. */
 export class Pictures {
   readonly #known = new Set<string>()
   readonly #repeated: ReadonlySet<string>
@@ -58,7 +58,7 @@ export class Pictures {
     return false
   }
 
-  /** A picture with its description, empty where it says nothing. */
+  /** A picture with its description; empty for a decoration. */
   shown(src: string, alt: string, attributes: Readonly<Record<string, string | undefined>>): HtmlElement {
     const stored = this.#store(src)
     if (stored === undefined) return element("img", { ...attributes, src, alt })
@@ -94,11 +94,11 @@ export class Pictures {
   }
 }
 
-/** Whether an element is a picture that says nothing. */
+/** True for a picture without a description. */
 const saysNothing = ({ attributes, name }: HtmlElement): boolean =>
   name === "img" ? attributes["alt"] === "" : name === "svg" && attributes["aria-hidden"] === "true"
 
-/** Whether a block is nothing but a picture that says nothing: one that is repeated and has neither description nor caption. */
+/** True when a block is only a repeated picture that has neither description nor caption. */
 const isDecoration = (block: HtmlElement | undefined): boolean => {
   const [only, ...others] = block?.name === "figure" ? block.children : []
   return isElement(only) && others.length === 0 && saysNothing(only)

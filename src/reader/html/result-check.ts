@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 import { wordsFor } from "./words.ts"
 
-/** What of a result is looked at; the rest holds by the way in which results are written. */
+/** Parts of a result that are checked; the rest holds by construction. */
 const Checked = Schema.Literals(["title", "headings", "pictures", "tables", "fields", "formulas", "links"])
 type Checked = typeof Checked.Type
 
@@ -18,7 +18,7 @@ export const ResultCheck = Schema.Struct({
       count: Schema.Int,
       /** How many of them need a look. */
       flagged: Schema.Int,
-      /** Pages from 1 on which those stand, the first {@link MAX_PAGES}; empty where the document has no pages. */
+      /** Pages of the findings, from 1, the first {@link MAX_PAGES}; empty where the document has no pages. */
       pages: Schema.Array(Schema.Int)
     })
   )
@@ -28,7 +28,7 @@ export type ResultCheck = typeof ResultCheck.Type
 /** Most pages that are named with a check. */
 const MAX_PAGES = 100
 
-/** As much of a tag is kept while its end has not come: a picture's data stand in the middle of one. */
+/** Limit on the kept part of an incomplete tag: a picture's data are inside one. */
 const MAX_TAG = 8_192
 
 /** Enough of a document's beginning for its language and title. */
@@ -60,8 +60,8 @@ interface Tally {
 }
 
 /**
- * Reads a result as it is written: its tags, one after the other, whose attributes are quoted and hold no `<` or `>`. Linear, and
- * memory does not grow with the document.
+ * Reads a result while it is written: its tags one after the other, with quoted attributes that hold no `<` or `>`.
+ * Linear, and memory does not grow with the document.
  */
 export class ResultChecker {
   #rest = ""
@@ -139,7 +139,7 @@ export class ResultChecker {
         this.#inScan = false
         return
       case "img":
-        // The picture of a page that was read stands beside its text.
+        // The picture of a scanned page is shown next to its text.
         return this.#inScan ? undefined : this.#count("pictures", this.#isOwnWord(tag, "alt", "undescribed"))
       case "svg":
         return attribute(tag, "class") === "store"

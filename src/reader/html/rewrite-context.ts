@@ -10,6 +10,6 @@ export interface RewriteContext extends LinksFrom {
   readonly words: InterfaceWords
   /** The document's language: elements need not repeat it. */
   readonly lang: string
-  /** How many printed tables of contents had each name so far. */
+  /** Number of printed tables of contents by name. */
   readonly contents: Map<string, number>
 }

@@ -5,7 +5,7 @@ import { defaultTreeAdapter as adapter, type DefaultTreeAdapterTypes, parseFragm
 /** Deepest nesting that is kept: the tree walkers are recursive. Pages have twenty levels. */
 const MAX_DEPTH = 200
 
-/** Elements whose text is not for readers. */
+/** Elements with text that is not for readers. */
 const SILENT = /^(script|style|template)$/
 
 type Parent = DefaultTreeAdapterTypes.ParentNode
@@ -31,7 +31,7 @@ const textUnder = (node: Parent): string => {
 
 /** A picture in an attribute: parse5 reads it character by character, and there may be megabytes of it. */
 const PICTURE = /="(data:image\/[a-z]{3,4};base64,[\w+/=]{200,})"/g
-/** What a picture is called while its fragment is read: nobody who writes one can know it. */
+/** Placeholder of a picture while its fragment is read; random, so that no author can write it. */
 const STAND_IN = `picture ${randomUUID()} `
 
 /** The fragment with short names for its pictures, and the pictures by these names. */
@@ -45,7 +45,7 @@ const withoutPictures = (html: string) => {
   return { short, pictures }
 }
 
-/** Puts pictures back where their names stand: in how many attributes. */
+/** Puts pictures back in place of their placeholders; returns in how many attributes. */
 const restore = (elements: ReadonlyArray<Element>, pictures: ReadonlyMap<string, string>): number => {
   let restored = 0
   for (const { attrs } of elements)
@@ -58,7 +58,7 @@ const restore = (elements: ReadonlyArray<Element>, pictures: ReadonlyMap<string,
   return restored
 }
 
-/** Cuts what is nested too deep down to its text, and puts pictures back: in how many attributes. */
+/** Reduces deeply nested elements to their text, and puts pictures back; returns in how many attributes. */
 const flatten = (fragment: Parent, pictures: ReadonlyMap<string, string>): number => {
   let level: ReadonlyArray<Parent> = [fragment]
   let restored = 0
@@ -83,7 +83,7 @@ export const parseShallow = (html: string): DefaultTreeAdapterTypes.DocumentFrag
   const { pictures, short } = withoutPictures(html)
   const fragment = parseFragment(short)
   if (flatten(fragment, pictures) === pictures.size) return fragment
-  // What looks like a picture may stand in a comment or a text, where nothing may be lost either.
+  // A placeholder may be in a comment or a text, where nothing may be lost either.
   const whole = parseFragment(html)
   flatten(whole, new Map())
   return whole

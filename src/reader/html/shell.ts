@@ -101,7 +101,7 @@ export const contentsOf = (plan: Plan): ReadonlyArray<HtmlElement> =>
         ])
       ]
 
-/** How many pages there are, and the switch that hides where they begin; the style sheet does what it says. */
+/** The number of pages, and the switch that hides page marks, which works by the style sheet alone. */
 const aboutPages = ({ pageCount, words }: Plan, own: string | undefined): HtmlElement =>
   element("p", { class: "about", lang: own }, [
     filled(words.pages, pageCount),
@@ -143,7 +143,7 @@ export const documentStart = (plan: Plan): string => {
 
 export const DOCUMENT_END = "</main></body></html>\n"
 
-/** One page of a result as a document of its own, to be looked at beside the page that it was made of. */
+/** One page of a result as a separate document, to be compared with the original page. */
 export const pageDocument = (page: {
   readonly lang: string
   readonly title: string

@@ -16,7 +16,7 @@ export interface HeadingState {
   readonly count: number
   /** How many chapters have begun: headings right below the document's own. */
   readonly chapter: number
-  /** The document's own heading has occurred, or stands in the header. */
+  /** True when the document's title heading has occurred, or is in the header. */
   readonly titled: boolean
 }
 
@@ -51,7 +51,7 @@ export const placeHeading = (
 export interface Plan {
   readonly lang: string
   readonly title: string
-  /** The pages' first heading is the document's; else the title stands in the header. */
+  /** True when the pages' first heading is the document's title; else the header has the title. */
   readonly ownTitle: boolean
   readonly contents: ReadonlyArray<ContentsEntry>
   readonly places: ReadonlySet<string>
@@ -59,9 +59,9 @@ export interface Plan {
   readonly repeated: ReadonlySet<string>
   readonly headings: Headings
   readonly words: InterfaceWords
-  /** 0 where the document has no pages of its own: then it does not show where any begin. */
+  /** 0 where the document has no pages: then it does not show where any begin. */
   readonly pageCount: number
-  /** What stands above the document, for its reader, a paragraph each. */
+  /** Notes for the reader above the document, a paragraph each. */
   readonly notes: ReadonlyArray<string>
 }
 
@@ -139,7 +139,9 @@ export class Surveyor {
   }
 }
 
-/** Fewest letters that a heading and a title share where one of them goes on: "Waterways" and "Waterways – a guide". */
+/**
+ * Least common letters of a heading and a title where one continues the other: "Waterways" and "Waterways – a guide".
+ */
 const MIN_SHARED = 8
 
 /** Whether a heading has a title's words, or one of them begins with all of the other's. */
@@ -201,7 +203,7 @@ const chaptersOf = ({ headings }: Survey, ownTitle: boolean): ReadonlyArray<numb
 
 /**
  * Decides language, title and contents. `detect` guesses the language of a text; `name` is the document's file name;
- * `estimatedPages`, where it has no pages of its own, how many it fills.
+ * `estimatedPages`, where it has no pages, how many it fills.
  */
 export const planOf = (
   survey: Survey,
@@ -222,7 +224,7 @@ export const planOf = (
   const words = wordsFor(lang)
   const stated = meaningful(facts.title)
   const first = survey.headings[0]?.text
-  // A heading that others stand beside is not the title of all; said above them it would be said twice.
+  // A heading with others at its level is not the title; above them it would be read twice.
   const file = meaningful(name?.replace(/\.\w{1,5}$/, ""))
   const ownTitle = hasOwnTitle(survey, stated ?? file)
   const title = stated ?? (ownTitle ? first : undefined) ?? file ?? first ?? name ?? words.untitled

@@ -9,7 +9,10 @@ export interface InterfaceWords {
   readonly pageMarks: string
   readonly backToText: string
   readonly undescribed: string
-  /** The picture of a page whose text was read from it: well, not well, not at all; and what the picture is. */
+  /**
+   * Captions of a scanned page's picture, by how well its text was read: well, poorly, not at all; and its alternative
+   * text.
+   */
   readonly scan: string
   readonly scanPoor: string
   readonly scanUnread: string

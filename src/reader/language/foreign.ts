@@ -14,7 +14,7 @@ const one = (letters: RegExp, language: string): Script => ({
   of: () => language
 })
 
-/** Letters that tell one language of a script from the others. */
+/** Letters that distinguish one language of a script from the others. */
 const SCRIPTS: ReadonlyArray<Script> = [
   one(/\p{Script=Hangul}/gu, "ko"),
   {
@@ -43,7 +43,7 @@ const SCRIPTS: ReadonlyArray<Script> = [
 /** Fewest letters of a passage, and the share of them in one script. */
 const MIN_LETTERS = 12
 const SHARE = 0.7
-/** Letters that are looked at. */
+/** Limit on letters that are examined. */
 const MAX_LETTERS = 400
 const BEYOND_LATIN = /(?![\p{ASCII}])[^\u00a0-\u036f\u1e00-\u2bff]/u
 
@@ -57,7 +57,7 @@ interface Passage {
   readonly dir: "rtl" | "ltr" | undefined
 }
 
-/** The language of a passage in Latin letters, and its direction; `around`: the language of what stands around it. */
+/** The language of a passage in Latin letters, and its direction; `around`: the language of the surrounding text. */
 const inLatin = (passage: string, around: string): Passage | undefined => {
   const isLatin = !isFromRight(around) && !SCRIPTS.some(({ languages }) => languages.includes(around))
   if (isLatin && !isKnown(around)) return undefined

@@ -63,7 +63,7 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
   ])
 )
 
-/** Characters that are looked at, and fewest words among them. */
+/** Limit on characters that are examined, and least number of words among them. */
 const MAX_CHARACTERS = 600
 const MIN_WORDS = 14
 /** Share of words that are among a language's commonest, and how many times as many they are as those of any other. */
@@ -72,7 +72,7 @@ const TIMES = 1.4
 /** Different words that the next language has not among its commonest. */
 const MIN_OWN = 4
 
-/** Whether passages in other languages can be recognised beside this one, which is written in Latin letters. */
+/** True when passages in other languages can be recognised within this one, which is written in Latin letters. */
 export const isKnown = (language: string): boolean => COMMONEST.has(language)
 
 /** The language that a long enough passage in Latin letters is surely in. */

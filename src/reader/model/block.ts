@@ -16,11 +16,11 @@ export interface TextSpan {
   readonly lang: string | undefined
 }
 
-/** Where a link leads: an address, or a page of the document (from 0), there to what stands at `y` or is referred to by a name. */
+/** Target of a link: an address, or a page of the document (from 0) with a position `y` or a name on it. */
 export type LinkTarget =
   | { readonly kind: "uri"; readonly uri: string }
   | { readonly kind: "page"; readonly page: number; readonly y?: number | undefined; readonly name?: string }
-  /** What stands on a page that is laid out with others, by what it is referred to (`section 2.1`). */
+  /** A named thing (`section 2.1`) on a page that is laid out together with others. */
   | { readonly kind: "named"; readonly name: string }
 
 /** Text that leads elsewhere. */
@@ -33,7 +33,7 @@ export interface LinkSpan {
 /** The mark of a footnote of the same page. */
 interface NoteReference {
   readonly kind: "noteref"
-  /** The mark as it is printed: `3`, `*`. */
+  /** The printed mark: `3`, `*`. */
   readonly mark: string
 }
 
@@ -58,9 +58,9 @@ export const NO_SEAM: Seam = { element: undefined, open: false, hyphenated: fals
 
 /** What a link may lead to. */
 interface Placed {
-  /** Where it begins on its page, points; undefined where that is not known. */
+  /** Top of the block on its page, in points; undefined where unknown. */
   readonly top?: number | undefined
-  /** Why it is what it is, where a detector or a rule decided; it changes nothing in the result. */
+  /** The detector or rule that made it; does not change the result. */
   readonly reason?: Reason | undefined
 }
 
@@ -68,7 +68,7 @@ export interface Heading extends Placed {
   readonly kind: "heading"
   /** 1 is the document's title; normalised in assembly. */
   readonly level: number
-  /** Of its type, points, where it was read from a page. */
+  /** Size of its type, in points, for a block from a page. */
   readonly size?: number | undefined
   readonly spans: ReadonlyArray<Span>
 }
@@ -154,7 +154,7 @@ export interface Figure extends Placed {
   /** The words that a drawn figure holds, line by line. */
   readonly labels: ReadonlyArray<string>
   readonly caption: ReadonlyArray<Span>
-  /** What its caption begins with, where that was found beside the drawing. */
+  /** Beginning of its caption, where that was found next to the drawing. */
   readonly captionStart?: string | undefined
 }
 
@@ -176,13 +176,13 @@ export interface Field extends Placed {
   readonly value: string
   readonly checked: boolean
   readonly options: ReadonlyArray<string>
-  /** Those of the options that are selected. */
+  /** Selected options. */
   readonly chosen: ReadonlyArray<string>
   readonly required: boolean
   readonly readOnly: boolean
   readonly multiline: boolean
   readonly maxLength: number | undefined
-  /** The words of its label stand in the text beside it: they are said with it, and not shown again. */
+  /** True when its label is text on the page: it is read out with the field, and not shown again. */
   readonly spoken: boolean
 }
 
@@ -198,7 +198,7 @@ interface Quote extends Placed {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** What stands beside the text and does not belong into its flow: a stamp in the margin, a notice at the page's foot. */
+/** Content outside of the text flow: a stamp in the margin, a notice at the page's foot. */
 interface Aside extends Placed {
   readonly kind: "aside"
   readonly blocks: ReadonlyArray<Block>
@@ -210,16 +210,16 @@ interface Contents extends Placed {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** A formula that stands by itself. */
+/** A displayed formula. */
 export interface Formula extends Placed {
   readonly kind: "formula"
   /** Its signs, line by line. */
   readonly text: string
-  /** Its number, as it is printed. */
+  /** Its printed number. */
   readonly label: string | undefined
-  /** MathML, where its geometry tells what it is. */
+  /** MathML, where it could be derived from the geometry. */
   readonly math: HtmlElement | undefined
-  /** Where it does not: what is to be shown as a picture. */
+  /** The area to show as a picture where there is no MathML. */
   readonly region: Box | undefined
 }
 
@@ -265,6 +265,6 @@ export const plain = (text: string): TextSpan => ({
   lang: undefined
 })
 
-/** Words that stand on lines of their own as those of one line. */
+/** Joins lines of words into one. */
 export const onOneLine = (lines: ReadonlyArray<ReadonlyArray<Span>>): ReadonlyArray<Span> =>
   lines.flatMap((line, at) => (at > 0 ? [plain(" "), ...line] : line))

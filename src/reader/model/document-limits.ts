@@ -1,4 +1,4 @@
-/** Most unpacked bytes of a Word document, all parts together: nobody writes a larger one. */
+/** Limit on unpacked bytes of a Word document, all parts together: larger than any real document. */
 const MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 
 /** Most parts of a Word document. */

@@ -1,10 +1,10 @@
-/** Why a block is what it is. */
+/** The reason for a block. */
 export interface Reason {
   /** The stage that decided: `tags`, `regions`, `blocks`. */
   readonly stage: string
   /** The detector or rule; the block's kind where nothing else was decided. */
   readonly rule: string
-  /** The features that the rule looked at. Sizes are in points. */
+  /** The features that the rule used. Sizes are in points. */
   readonly evidence?: Readonly<Record<string, string | number | boolean>> | undefined
 }
 

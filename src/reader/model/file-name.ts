@@ -1,11 +1,11 @@
 /** Longest name of a file, characters. */
 const MAX_NAME = 200
 
-/** The name of a file whose name is empty. */
+/** Replaces an empty file name. */
 const NAMELESS = "document"
 
 /**
- * A file's name as it is stored: the last part of a path, without control characters and bidirectional overrides, in composed
+ * A file's name to store: the last part of a path, without control characters and bidirectional overrides, in composed
  * form, at most 200 characters with its extension kept.
  */
 export const cleanFileName = (name: string): string => {

@@ -32,14 +32,14 @@ export const joined = (a: Box, b: Box): Box => ({
   y1: Math.max(a.y1, b.y1)
 })
 
-/** Whether something is above or below another, be it far away. */
+/** True when the horizontal extents overlap, at any vertical distance. */
 export const overlapAcross = (a: Across, b: Across): boolean => a.x0 < b.x1 && a.x1 > b.x0
 
-/** Whether something stands on both sides of a place, further than a little. */
+/** True when the extent reaches beyond a place on both sides by more than `slack`. */
 export const crosses = ({ x0, x1 }: Across, x: number, slack: number): boolean =>
   x0 < x - slack && x1 > x + slack
 
-/** Whether two boxes overlap, or stand this near to each other. */
+/** True when two boxes overlap, or are within `slack` of each other. */
 export const touches = (a: Box, b: Box, slack = 0): boolean =>
   a.x0 < b.x1 + slack && a.x1 > b.x0 - slack && a.y0 < b.y1 + slack && a.y1 > b.y0 - slack
 

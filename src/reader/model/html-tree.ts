@@ -81,7 +81,7 @@ const gather = (node: HtmlNode, parts: Array<string>): void => {
   else for (const child of node.children) gather(child, parts)
 }
 
-/** The text of nodes, white space as it is. */
+/** The text of nodes, with unchanged white space. */
 export const textOf = (nodes: ReadonlyArray<HtmlNode>): string => {
   const parts: Array<string> = []
   for (const node of nodes) gather(node, parts)

@@ -13,15 +13,15 @@ export interface LayoutPage {
   readonly html: string
   /** The text layer, running lines included, in the order of the content stream. */
   readonly text: string
-  /** Its text layer cannot be used: what it says has to be read from its picture. */
+  /** True when its text layer is unusable, so that its picture has to be read. */
   readonly isScan?: true
-  /** What is shown of it is codes and not letters: it is no result where its picture is not read. */
+  /** True when its visible text is codes and not letters: without recognition it is no result. */
   readonly isRubble?: true
   /** As of {@link PageContent.hasWords}. */
   readonly hasWords?: boolean | undefined
-  /** Whether nothing is seen on it; undefined where that was not looked at. */
+  /** True when nothing on it is visible; undefined where that was not checked. */
   readonly isBlank?: boolean
-  /** Why each block is what it is, where that was asked for. */
+  /** The reason for each block, where it was asked for. */
   readonly explained?: ReadonlyArray<ExplainedBlock>
 }
 
@@ -29,7 +29,7 @@ export interface LayoutPage {
 export interface LayoutOptions {
   /** Running lines and page numbers are part of the result. */
   readonly keepsRunningLines: boolean
-  /** Pages say why each block is what it is. */
+  /** True when pages are to give the reason for each block. */
   readonly explains?: boolean
 }
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** Most files that are named; the others are counted. */
 export const MAX_NAMED_FILES = 20
 
-/** What a PDF holds beside what its pages show: no conversion reads it, and every result says so. */
+/** Content of a PDF that its pages do not show. No conversion reads it, and every result says so. */
 export const LeftOut = Schema.Struct({
   portfolio: Schema.Boolean.annotate({
     description: "It is a portfolio: its pages are the cover sheet of the files in it."

@@ -1,6 +1,6 @@
 /**
  * What a PDF page holds, as an extractor reports it. All lengths are points (1/72 inch); the origin is the top left corner of
- * the page as it is shown (crop box and rotation applied), x to the right, y down.
+ * the displayed page (crop box and rotation applied), x to the right, y down.
  */
 
 import type { LeftOut } from "./left-out.ts"
@@ -70,9 +70,9 @@ export type Drawing =
       readonly box: Box
       readonly stroked: boolean
       readonly filled: boolean
-      /** It has bends or slanted lines. */
+      /** True when it has curves or slanted lines. */
       readonly curved: boolean
-      /** It is a note of music, or another sign of its notation. */
+      /** True for a musical note or another sign of musical notation. */
       readonly note?: boolean
       /** 0xRRGGBB */
       readonly color: number
@@ -106,7 +106,7 @@ export interface FormField {
   readonly value: string
   readonly checked: boolean
   readonly options: ReadonlyArray<string>
-  /** Those of the options that are selected, where more than one may be. */
+  /** Selected options, where more than one may be. */
   readonly chosen?: ReadonlyArray<string> | undefined
   readonly required?: boolean
   readonly readOnly?: boolean
@@ -167,6 +167,6 @@ export interface DocumentFacts {
   readonly tagged: boolean
   readonly outline: ReadonlyArray<OutlineEntry>
   readonly fonts: ReadonlyArray<FontFace>
-  /** What it holds that its pages do not show; absent where nobody looked. */
+  /** Content that the pages do not show; absent where it was not looked for. */
   readonly leftOut?: LeftOut | undefined
 }

@@ -7,7 +7,7 @@ import type { RecognisedText } from "./recognised-text.ts"
  * - `encrypted`: it opens with a password only (an empty one is tried);
  * - `broken`: not a PDF, or damaged beyond repair;
  * - `empty`: it has no page;
- * - `xfa-only`: an XFA form whose pages only a viewer's script makes; the file holds nothing but "Please wait";
+ * - `xfa-only`: an XFA form, with pages that only a viewer's script makes; the file holds nothing but "Please wait";
  * - `too-large-page`, `too-many-pages`, `bomb`: beyond the limits below, so that one document cannot stop the rest;
  * - `timeout`: a page took longer than the limit; `crashed`: reading it crashed the reader. Other reads go on.
  */
@@ -38,7 +38,7 @@ export interface PageRange {
   readonly end: number
 }
 
-/** A page as a PDF of its own. */
+/** A page as a single PDF. */
 export interface SinglePage {
   readonly index: number
   readonly bytes: Uint8Array

@@ -23,7 +23,7 @@ export interface RecognisedLine {
 
 /** What was read from a picture. */
 export interface RecognisedText {
-  /** By how much the picture had to be turned to stand upright. */
+  /** Turn that brought the picture upright. */
   readonly turn: Turn
   /** By how much its lines still slanted downwards to the right, radians; they are straight here. */
   readonly skew: number

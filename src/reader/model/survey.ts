@@ -7,7 +7,7 @@ export interface Survey {
   /** The ids of what links lead to besides pages: `at-5-1` on the fifth page. */
   readonly places: ReadonlySet<string>
   readonly named: NamedThings
-  /** What tells pictures that the document has more than once. */
+  /** Keys of pictures that the document has more than once. */
   readonly repeated: ReadonlySet<string>
 }
 
@@ -25,7 +25,7 @@ export interface FoundHeading {
   readonly page: number
 }
 
-/** What a document has by what it is referred to (`figure 3`). */
+/** The things of a document by name (`figure 3`). */
 export type NamedThings = ReadonlyMap<string, ReadonlyArray<NamedThing>>
 
 /** A figure, a table or an equation that has a name. */
@@ -33,10 +33,10 @@ export interface NamedThing extends Met {
   readonly id: string
 }
 
-/** Where something that has a name was met. */
+/** The place of a named thing. */
 export interface Met {
   /** From 0. */
   readonly page: number
-  /** How many headings stand before it. */
+  /** Number of headings before it. */
   readonly headings: number
 }

@@ -34,7 +34,7 @@ export interface DocxContent {
   readonly title: string | undefined
   /** HTML, not sanitised yet; each picture's address is a key of `pictures`. */
   readonly parts: ReadonlyArray<DocxPart>
-  /** Pictures as data URIs, by their placeholder address, which nobody can guess. */
+  /** Pictures as data URIs, by their unguessable placeholder address. */
   readonly pictures: ReadonlyMap<string, string>
   /** Counted by the converted words: the file's own page count may be forged. */
   readonly pages: number

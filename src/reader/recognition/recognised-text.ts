@@ -21,7 +21,7 @@ export const withoutSpecks = (text: RecognisedText): RecognisedText => ({
   })
 })
 
-/** Mean confidence of the text's characters, 0 to 100; 0 where there are none. */
+/** Mean confidence of the text's characters, 0 to 100; 0 for no text. */
 const confidenceOf = ({ lines }: RecognisedText): number => {
   let sum = 0
   let characters = 0

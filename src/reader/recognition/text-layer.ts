@@ -1,34 +1,35 @@
 import type { PageContent, TextRun } from "../model/page-content.ts"
 
 /**
- * What a page's own text is worth. `sparse`: none or little, beside a picture or outlines that may hold the rest; `unusable`: what
- * stands behind a scan says nothing; `rubble`: what is shown says nothing (glyphs without Unicode), so that it is no text at all.
+ * Value of a page's text layer. `sparse`: no or little text, with a picture or outlines that may hold the rest;
+ * `unusable`: the text behind a scan has no meaning; `rubble`: the visible text has no meaning (glyphs without
+ * Unicode), and does not count as text.
  */
 type TextLayer = "usable" | "sparse" | "unusable" | "rubble"
 
-/** Of the glyphs of a page, the share whose letter the document does not say, and of those whose code is no sign either. */
+/** Share of a page's glyphs without a known letter, and share of those with a code that is no sign either. */
 export interface GlyphShares {
   readonly unnamed: number
   readonly lost: number
 }
 
-/** A page with more characters than this, spaces left out, has a text of its own. */
+/** Most characters, without spaces, of a page that may have little text. */
 const LITTLE = 80
-/** Fewer are no text. */
+/** Most characters of a page that counts as having no text. */
 const NONE = 8
-/** Share of the page that pictures cover from which on they may hold its text: beside some text of its own, and without any. */
+/** Least share of the page covered by pictures that may hold its text: with some text on the page, and without any. */
 const COVERED_BESIDE = 0.5
 const COVERED = 0.1
 /** Filled shapes from which on a page without text may have it as outlines. */
 const OUTLINES = 60
-/** Characters that are looked at. */
+/** Limit on characters that are examined. */
 const SAMPLE = 2_000
-/** Most drawings that are looked at. */
+/** Limit on drawings that are examined. */
 const MAX_DRAWINGS = 20_000
 
-/** Characters that stand for a glyph and not for a letter: private use, the replacement character, unassigned. */
+/** Characters that represent a glyph without a letter: private use, the replacement character, unassigned. */
 const NO_LETTER = /[\p{Co}\p{Cn}\ufffd]/gu
-/** From this share on a text says nothing. */
+/** Share of such characters from which on a text has no meaning. */
 const NO_LETTERS = 0.4
 /** Fewer Latin letters are not judged by their vowels. */
 const MIN_LETTERS = 100
@@ -84,7 +85,10 @@ const isRubbish = (text: string): boolean => {
   return letters >= MIN_LETTERS && vowels < VOWELS * letters
 }
 
-/** Whether what is shown says nothing. The glyphs are asked only where the text looks like it: that takes time. */
+/**
+ * True when the visible text has no meaning. The glyphs are examined only where the text suggests it, since that takes
+ * time.
+ */
 const isRubble = (shown: string, glyphs: () => GlyphShares): boolean => {
   const text = shown.normalize("NFD")
   const ink = inked(text)
@@ -104,7 +108,7 @@ const isSpecks = (text: string): boolean => {
   )
 }
 
-/** Whether text that stands behind a page's picture says enough to stand for it. */
+/** True when the text behind a page's picture is good enough to replace it. */
 export const speaksForPicture = (behind: string): boolean =>
   inked(behind) > LITTLE && !isRubbish(behind) && !isSpecks(behind)
 

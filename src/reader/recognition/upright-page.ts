@@ -5,7 +5,7 @@ import type { RecognisedLine, RecognisedText, Turn } from "../model/recognised-t
 const HEIGHT = 0.92
 /** Sizes that differ by less are one: the height of a line depends on its letters. */
 const SAME_SIZE = 0.13
-/** A line of fewer characters says nothing of its size: it has the commonest. */
+/** Characters below which a line's size is unreliable: it gets the most frequent one. */
 const FEW = 4
 /** Sizes are multiples of this, points. */
 const STEP = 0.5

@@ -227,6 +227,12 @@ describe("what the mails say", () => {
       ["Weekly digest: 3 failed"],
       ["Conversions: Count: 1,234; Failed: 3", "Failed.", "17 more are not listed", "/dashboard"]
     ],
+    [
+      "alert",
+      ["[Postlane] A mail bounced: bob@reader.test"],
+      ["Reason: 550 5.1.1", "Category: transactional", "Send id: 0199a000", "3 February 2026 at 10:00 UTC"]
+    ],
+    ["alarm", ["[Postlane] Alarm: Sends fail over"], ["3 sends failed over", "look at the log"]],
     ["unregistered", ["Register"], ["ann@reader.test", "https://postlane.test/register"]],
     ["no-attachment", ["No PDF"], ["convert@legacy.postlane.test", "one PDF"]],
     [
@@ -304,6 +310,23 @@ describe("what the mails say", () => {
     expect(many).toContain(
       `${new Intl.NumberFormat("en-US").format(6000 - many.match(/^- file-/gm)!.length)} more`
     )
+  })
+
+  it("an alert leaves out what is not known, and an alarm that is over gives no advice", () => {
+    const unknown = renderMail({
+      ...TEMPLATE_SAMPLES.alert,
+      recipients: [],
+      subject: " \u0000",
+      reason: undefined,
+      category: undefined,
+      source: undefined,
+      at: undefined
+    })
+    expect(unknown.subject).toBe("[Postlane] A mail bounced: unknown recipient")
+    expect(unknown.text).not.toMatch(/undefined|\(empty\)|(?:To|Subject|Reason|Category|Source|When):/)
+    const over = renderMail({ ...TEMPLATE_SAMPLES.alarm, remedy: undefined })
+    expect(over.subject).toBe("[Postlane] Alarm over: Sends fail over")
+    expect(over.text).not.toMatch(/undefined|look at/)
   })
 
   it("never drops an entry in silence", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 
+import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
 import { layer as layerNotices, watchAlarms } from "../../../src/application/delivery/alarms.ts"
@@ -39,6 +40,7 @@ const makeWorld = Effect.fnUntraced(function* (
       Layer.succeed(AlertConfig, { email: "email" in options ? options.email : "ops@x.test" }),
       Layer.succeed(Mailer, Mailer.of({ send: mail.send })),
       MemoryDeferrals.layer(mail.database),
+      MailTemplates.layer,
       Layer.succeed(
         Chat,
         Chat.of({
@@ -107,7 +109,7 @@ describe("alarms", () => {
         world.measures.now = FAILING
         yield* passMinutes(leaders, 5)
         assert.lengthOf(world.posts, 1)
-        assert.include(world.posts[0], "Alarm: Sends fail over.")
+        assert.include(world.posts[0], "Alarm: Sends fail over\n")
         assert.include(world.posts[0], "3 sends failed over in 15 minutes")
         assert.deepStrictEqual(yield* world.subjects, ["[Postlane] Alarm: Sends fail over"])
         assert.deepInclude(yield* firing, { failovers: 1, dead_letters: 0 })
@@ -120,7 +122,7 @@ describe("alarms", () => {
         assert.lengthOf(world.posts, 1, "a break in the calm begins it anew")
         yield* passMinutes(leaders, 5)
         assert.lengthOf(world.posts, 2)
-        assert.include(world.posts[1], "Alarm over: Sends fail over.")
+        assert.include(world.posts[1], "Alarm over: Sends fail over\n")
         assert.deepInclude(yield* firing, { failovers: 0 })
         const rows = world.mail.database.rows()
         assert.deepStrictEqual(
@@ -154,7 +156,7 @@ describe("alarms", () => {
       world.chat = "ok"
       yield* passMinutes(world.tick, 70)
       assert.deepStrictEqual(
-        world.posts.map((text) => text.slice(0, text.indexOf("."))),
+        world.posts.map((text) => text.split("\n\n")[1]),
         ["Alarm: Sends fail over", "Alarm over: Sends fail over"]
       )
     })

@@ -2,6 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 
+import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
 import { AlertConfig, Alerts, layer } from "../../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
@@ -54,6 +55,7 @@ const makeWorld = Effect.fnUntraced(function* (
       ),
       Layer.succeed(Mailer, Mailer.of({ send: mail.send })),
       MemoryDeferrals.layer(mail.database),
+      MailTemplates.layer,
       Layer.succeed(
         Chat,
         Chat.of({

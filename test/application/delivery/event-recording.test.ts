@@ -2,11 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
+import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { Alerts, sweepAlerts } from "../../../src/application/delivery/alerts.ts"
 import { EventRecording, layer } from "../../../src/application/delivery/event-recording.ts"
-import { alertText } from "../../../src/domain/delivery/alert-policy.ts"
+import { alertMail } from "../../../src/domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
@@ -76,10 +77,10 @@ describe("the alert of a recorded event", () => {
       )
       assert.lengthOf(raised, 1)
       assert.deepInclude(raised[0], { category: "notification", source: "api:receipts" })
-      const { html, text } = alertText(raised[0]!)
+      const { html, text } = renderMail(alertMail(raised[0]!))
       assert.include(text, "Category: notification\n")
       assert.include(text, "Source: api:receipts\n")
-      assert.include(html, "<td>api:receipts</td>")
+      assert.match(html, /<td[^>]*>api:receipts<\/td>/)
     })
   )
 

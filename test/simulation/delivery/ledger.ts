@@ -1,9 +1,10 @@
 import { Clock, Effect } from "effect"
 
+import { renderMail } from "../../../src/adapters/mail-templates/mail-templates.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { ERASED, type EventEntry, type RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
 import { type AlarmChange, type AlarmName } from "../../../src/domain/delivery/alarm-rules.ts"
-import { alarmText } from "../../../src/domain/delivery/alarm-texts.ts"
+import { alarmMail } from "../../../src/domain/delivery/alarm-texts.ts"
 import {
   isProviderFailure,
   isTerminal,
@@ -125,7 +126,7 @@ export const makeLedger = (): Ledger => {
       if (notice === undefined) return
       const keyPrefix = keyPrefixOf(name, to.episode, notice)
       openAlarms.add(keyPrefix)
-      dueNotices.push({ keyPrefix, text: alarmText(name, notice, detail).text })
+      dueNotices.push({ keyPrefix, text: renderMail(alarmMail(name, notice, detail)).text })
     },
     noticeConfirmed: ({ alarm, episode, kind }) => void openAlarms.delete(keyPrefixOf(alarm, episode, kind)),
     hasOpenAlarms: () => openAlarms.size > 0,

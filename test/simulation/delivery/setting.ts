@@ -1,5 +1,6 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Scope } from "effect"
 
+import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import {
   makeAlarmBoard,
   NOTHING,
@@ -357,7 +358,7 @@ export const makeWorld = (
               ledger.posted(text)
               note(
                 () =>
-                  `the chat takes from ${process.id}: ${text.split("\n", 1)[0]} ${/Send id: .*/.exec(text)?.[0] ?? ""}`
+                  `the chat takes from ${process.id}: ${text.split("\n\n")[1]} ${/Send id: .*/.exec(text)?.[0] ?? ""}`
               )
             }),
             () => {
@@ -416,7 +417,10 @@ export const makeWorld = (
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(
-      programs.pipe(Layer.provideMerge(Layer.succeedContext(outsideOf(process, attached.queue)))),
+      programs.pipe(
+        Layer.provide(MailTemplates.layer),
+        Layer.provideMerge(Layer.succeedContext(outsideOf(process, attached.queue)))
+      ),
       scope
     )
     const here = <A, E>(work: Effect.Effect<A, E>) =>

@@ -1,5 +1,5 @@
--- Makes a sign-in link for a customer whose account is open, an admin, or one who is both; no row where the address is
--- neither, or has asked for `p_most` links within an hour. Called by `MagicLinks`. Lock order: admin, customer.
+-- Makes a sign-in link for a customer with an open account, an admin, or one who is both; no row where the address is neither, or
+-- has asked for `p_most` links within an hour. Called by `MagicLinks`. Lock order: admin, customer.
 create or replace function begin_sign_in(
   p_email text, p_link_hash bytea, p_browser_hash bytea, p_lifetime_seconds integer, p_most integer
 )

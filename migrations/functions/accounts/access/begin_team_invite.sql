@@ -3,7 +3,7 @@
 --         the idempotency key of this sending
 --   Sent  its mail went out before, and the link in it still works
 --   Busy  another call is sending it
--- No row for a customer who is gone. An invitation whose mail was deferred and did not go out in the end is sent again
+-- No row for a deleted customer. An invitation is sent again where its mail was deferred and did not go out in the end
 -- (R3). Lock order: customer (for share, so that closing the account and this wait for each other), invitation.
 create or replace function begin_team_invite(
   p_customer_id uuid, p_email text, p_token_hash bytea, p_lifetime_seconds integer, p_lease_seconds integer

@@ -1,5 +1,5 @@
--- Closes an account, once: no row for one that is closed. Sign-ins, tokens, links and open invitations end with it, and the
--- name goes. The address stays, so that the free pages do not start anew and its reader can open the account again;
+-- Closes an account, once: no row for one that is closed. Sign-ins, tokens, links and open invitations end with it, and the name
+-- goes. The address stays, so that the count of free pages does not restart and its reader can open the account again;
 -- `erase_person` takes it as well.
 create or replace function close_account(p_customer_id uuid) returns table (email text, deleted_at timestamptz)
 language plpgsql

@@ -1,4 +1,4 @@
--- The mail of an invitation went out, or did not. A caller whose lease another one took over changes nothing.
+-- Records whether the mail of an invitation went out. Changes nothing for a caller that has lost its lease.
 create or replace function end_team_invite(p_token_hash bytea, p_sent boolean) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp

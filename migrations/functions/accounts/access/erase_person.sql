@@ -18,20 +18,8 @@ begin
   v_found := erase_intake_person(p_email);
   v_found := erase_deferred_person(p_email) or v_found;
 
-  with hidden as (
-    update email_log set
-      to_addresses = array_replace(to_addresses, p_email, v_alias),
-      other_addresses = array_replace(other_addresses, p_email, v_alias),
-      dropped_addresses = array_replace(dropped_addresses, p_email, v_alias),
-      error = error_without_person(error), attempts = attempts_without_person(attempts),
-      suppression_marks = '{}', subject = null, raw = null, accounts = null, updated_at = now()
-    where (to_addresses || other_addresses || dropped_addresses) @> array[p_email]
-    returning id
-  )
-  select array_agg(id) into v_mails from hidden;
+  v_mails := erase_logged_person(p_email, v_alias);
   v_found := v_found or v_mails is not null;
-  -- By itself, since it has to see the events of transactions that held the rows.
-  update email_events set raw = null, raw_bytes = 0 where send_id = any (v_mails);
 
   -- In one statement: one that comes between two would be deleted and not kept.
   with gone as (delete from email_suppressions where email = p_email returning reason)

@@ -1,5 +1,5 @@
--- The principal of a bearer token; no row for one that is unknown, revoked or expired, or whose customer is deleted. Called
--- by `Access`.
+-- The principal of a bearer token; no row for a token that is unknown, revoked, expired, or of a deleted customer. Called by
+-- `Access`.
 create or replace function use_api_token(p_hash bytea, p_embedded boolean)
 returns table (token_id uuid, actor text, rights text[], customer_id uuid, expires_at timestamptz)
 language sql

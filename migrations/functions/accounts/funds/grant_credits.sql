@@ -1,6 +1,6 @@
--- Gives credits, once for each reference of a customer: `granted`; `repeated` where the same was given before;
--- `reference_taken` where the reference stands for another number; `too_many`, `not_found`. The row lock of the customer
--- makes grants, charges and holds follow one another (DOC-33).
+-- Gives credits, once for each reference of a customer: `granted`; `repeated` where the same was given before; `reference_taken`
+-- where the reference was used for another number; `too_many`, `not_found`. The row lock of the customer makes grants, charges and
+-- holds follow one another (DOC-33).
 create or replace function grant_credits(
   p_customer_id uuid, p_credits integer, p_reference text, p_actor text, p_note text
 ) returns text

@@ -1,4 +1,4 @@
--- The free pages of an erased person who comes back do not start anew (DOC-30).
+-- Restores the count of used free pages for an erased person who comes back (DOC-30).
 create or replace function recall_free_pages() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,5 @@
--- Makes a hold last for `p_window` from now, shorter or longer than before. One that has expired is set aside anew; false
--- where the funds do not suffice any more, or there is no open hold. One that is set aside anew follows the plan.
+-- Makes a hold last for `p_window` from now, shorter or longer than before. An expired hold is set aside again, by the present
+-- plan. False where the funds no longer suffice, or there is no open hold.
 create or replace function refresh_hold(p_job_id uuid, p_window interval) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,5 @@
--- Claims a flyer job (`claim_in_turn`); before those that wait one whose worker has been silent. The same call again returns the
--- same job. Lock order: turn, flyer job.
+-- Claims a flyer job (`claim_in_turn`); jobs of silent workers come before waiting ones. The same call again returns the same job.
+-- Lock order: turn, flyer job.
 create or replace function claim_flyer(p_lease uuid, p_stale interval, p_per_owner integer default null)
 returns table (id uuid, file_id uuid, name text, object_key text, pages integer, attempts integer)
 language plpgsql

@@ -1,6 +1,6 @@
--- Claims a file of the owner whose turn it is: owners take turns, and one owner's documents, however many and however long each
--- takes, hold up another's by one at most (H3). The same call again returns the same file. Lock order: turn, file. The owner's turn is locked before one of their files is claimed, so that two workers never
--- claim two files of one owner at once; it waits for no lock while it holds that one.
+-- Claims a file of the next owner. Owners take turns, so that one owner's documents delay another's by at most one document (H3).
+-- The same call again returns the same file. Lock order: turn, file. The owner's turn is locked before a file is claimed, so that
+-- two workers never claim two files of one owner at once; it waits for no lock while it holds that one.
 create or replace function claim_inline(p_lease uuid, p_stale interval)
 returns table (
   id uuid, job_id uuid, name text, kind text, object_key text, attempts integer, options jsonb
@@ -19,34 +19,7 @@ begin
   for no key update skip locked;
   if v_file is null then
     for v_owner in
-      -- From owner to owner by the index, and of each the oldest file alone.
-      with recursive owners as (
-        (
-          select f.customer_id from files f where f.status = 'processing' and f.deleted_at is null
-          order by f.customer_id limit 1
-        )
-        union all
-        select (
-          select f.customer_id from files f
-          where f.status = 'processing' and f.deleted_at is null and f.customer_id > o.customer_id
-          order by f.customer_id limit 1
-        )
-        from owners o where o.customer_id is not null
-      )
-      select o.customer_id from owners o
-      left join inline_turns t on t.customer_id = o.customer_id
-      cross join lateral (
-        select f.updated_at as oldest from files f
-        where f.customer_id = o.customer_id and f.status = 'processing' and f.deleted_at is null
-        order by f.updated_at limit 1
-      ) w
-      where not exists (
-        select from files f
-        where f.customer_id = o.customer_id and f.status = 'processing' and f.lease is not null and f.deleted_at is null
-          and f.heartbeat_at >= v_now - p_stale
-      )
-      order by greatest(t.busy_until, v_now), w.oldest
-      limit 8
+      select x.owner from owners_of_inline_work(v_now, p_stale) with ordinality as x(owner, place) order by x.place
     loop
       insert into inline_turns (customer_id) values (v_owner) on conflict do nothing;
       perform from inline_turns t where t.customer_id = v_owner for update skip locked;

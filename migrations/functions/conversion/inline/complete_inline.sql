@@ -1,8 +1,7 @@
--- The result is stored: the file is completed and the hold becomes the charge, for `p_pages` where they were counted from the
--- result (null: as held; R2). Returns `insufficient` where there are no funds for them: then the file has failed, with the sentence of
--- `p_reasons` for this code. A worker
--- whose answer was lost asks again; by then the file may be converted anew, under another lease: a result that the file shows
--- was accepted (R1). Lock order: file, customer, hold.
+-- Stores the result: the file is completed and the hold becomes the charge, for `p_pages` where they were counted from the result
+-- (null: as held; R2). Returns `insufficient` where there are no funds for them: then the file has failed, with the sentence of
+-- `p_reasons` for this code. A worker may repeat the call after a lost answer, when the file is already being converted again under
+-- another lease: a result that the file shows was accepted (R1). Lock order: file, customer, hold.
 create or replace function complete_inline(
   p_id uuid, p_lease uuid, p_result_key text, p_costs jsonb, p_pages integer default null, p_has_text boolean default null,
   p_no_model integer[] default '{}', p_made jsonb default null, p_reasons jsonb default '{}'

@@ -1,8 +1,8 @@
--- Pauses jobs that use a model once models have cost `p_budget_usd` since midnight UTC, and resumes them, with chunks that
--- were paused, when they have not; a null budget is none (DOC-22). Jobs that use one: high fidelity, math OCR and the harness
--- model, but not the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). One with batch results goes
--- on: what it needs is paid for, and its worker asks for nothing else. Options of another type count as not given. Returns how
--- many changed. Lock order: jobs by age, then chunks and file of each.
+-- Pauses jobs that use a model once models have cost `p_budget_usd` since midnight UTC, and resumes them, with their paused chunks,
+-- when they have not; null means no budget (DOC-22). Jobs that use a model: high fidelity, math OCR and the harness model, but not
+-- the layout tier (`usesCascade` and `isWholeChunk` in the domain decide the same). A job with batch results continues: they are
+-- paid for, and its worker asks for nothing else. Options of another type count as not given. Returns the number of changed jobs.
+-- Lock order: jobs by age, then chunks and file of each.
 create or replace function apply_model_budget(p_budget_usd numeric) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,6 +1,6 @@
--- Books model costs; an entry whose id is there is booked already. Keys of an entry: id, job_id, chunk_id, source, backend,
--- model, input_tokens, output_tokens, cost_usd, metadata. A job that has ended gets a new total. Called with the answers of
--- workers, by `ConversionStore` and by `BatchStore`.
+-- Books model costs; an entry with a known id is not booked twice. Keys of an entry: id, job_id, chunk_id, source, backend, model,
+-- input_tokens, output_tokens, cost_usd, metadata. A job that has ended gets a new total. Called with the answers of workers, by
+-- `ConversionStore` and by `BatchStore`.
 create or replace function book_costs(p_entries jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

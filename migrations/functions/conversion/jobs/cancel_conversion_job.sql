@@ -1,6 +1,6 @@
 -- Cancels a conversion: the job and every unfinished chunk, in one transaction, only from `pending`, `processing`,
 -- `paused_budget` or `waiting_batch` (or still queued); the hold is released, a free reflow may be chosen again, and the
--- file (where `p_reset_file`) is as if it had just been uploaded. A parked job's batch row, and one whose batch job still
+-- file (where `p_reset_file`) is reset as if it had just been uploaded. A parked job's batch row, and one with a batch job that still
 -- runs after process-now, is closed out with it (BATCH-41). Returns `cancelled` (the same call again too), `finishing`
 -- (assembling) or `not_active`. Lock order: job, batch row, chunks, file, flyer job, customer, hold.
 create or replace function cancel_conversion_job(p_job_id uuid, p_reset_file boolean default true) returns text

@@ -1,6 +1,6 @@
--- Writes a job's progress on its file, as long as the file is still converting by this job (C3). A job whose number of chunks
--- was not written down has as many as there are. The file is locked before the chunks are counted: a count from before a wait
--- would put back what another chunk had written meanwhile.
+-- Writes a job's progress on its file, as long as the file is still converting by this job (C3). A job without a recorded number of
+-- chunks has as many as there are. The file is locked before the chunks are counted: a count from before a wait would overwrite
+-- what another chunk had written meanwhile.
 create or replace function conversion_progress(p_job_id uuid) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp

@@ -1,6 +1,6 @@
 -- Makes the job of a queued request, with chunks of `p_chunk_pages` pages, as `pending` or `waiting_batch`. False where it
--- is not queued any more (made, or cancelled, meanwhile). Called by the executor on the leader. Lock order: request, job,
--- chunks, file, turn of requests, which nobody holds who waits for these.
+-- is no longer queued (made, or cancelled, meanwhile). Called by the executor on the leader. Lock order: request, job,
+-- chunks, file, turn of requests; no holder of the turn waits for the others.
 create or replace function create_conversion_job(p_job_id uuid, p_status text, p_chunk_pages integer, p_options jsonb)
 returns boolean
 language plpgsql

@@ -1,5 +1,5 @@
--- Claims the assembly of the oldest job whose chunks are all there; the same call again counts no other attempt. `chunk_keys`: the chunks' results in their order, read in
--- the statement that sees that all are there.
+-- Claims the assembly of the oldest job that has all chunks done; the same call again counts no further attempt. `chunk_keys`: the
+-- chunks' results in order, read in the statement that sees that all are done.
 --
 -- The row to claim is chosen in a materialized expression, here and in every other claim: that runs once. A subquery in
 -- `from` may run again for each row that it is joined with, and with claimed rows skipped each run would choose the next

@@ -1,6 +1,6 @@
--- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. Without `p_primed` jobs with
--- batch results are left to workers that can read these. It looks at eight jobs, and
--- then at those alone that are not paused: thousands of jobs may wait for the next day's budget. Lock order: job, chunk, file.
+-- Claims the next chunk of an owner's oldest job that can be worked on; no row where there is none. Without `p_primed`, jobs with
+-- batch results are left to workers that can read these. It looks at eight jobs, and then only at those that are not paused:
+-- thousands of jobs may wait for the next day's budget. Lock order: job, chunk, file.
 create or replace function claim_chunk_of(p_customer_id uuid, p_lease uuid, p_worker text, p_primed boolean) returns uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,6 +1,6 @@
 -- The walk over owners for each kind of leased work (DOC-12): owners take turns, and one has at most `p_per_owner` pieces of
 -- the kind in progress; null: any number. A chunk comes back claimed, a flyer job locked; null where nothing can be claimed.
--- It looks at 32 owners, and the next claim goes on with those behind them. Claims of a kind come one after another, those of
+-- It looks at 32 owners, and the next claim continues behind them. Claims of a kind come one after another, those of
 -- two kinds do not meet; where nothing waits they lock nothing. Lock order: the kind's turn, then what it claims: job, chunk,
 -- file, or the flyer job.
 create or replace function claim_in_turn(p_kind text, p_lease uuid, p_worker text, p_per_owner integer, p_primed boolean default true)

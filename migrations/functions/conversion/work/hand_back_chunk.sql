@@ -1,5 +1,5 @@
--- A worker that stops, or whose chunk has to wait for `p_retry_in`, hands it back: the attempt does not count. Books its costs.
--- Lock order: job, chunk, file.
+-- Hands back the chunk of a worker that stops, or a chunk that has to wait for `p_retry_in`: the attempt does not count. Books its
+-- costs. Lock order: job, chunk, file.
 create or replace function hand_back_chunk(p_id uuid, p_lease uuid, p_costs jsonb, p_retry_in interval default '0')
 returns boolean
 language plpgsql

@@ -1,7 +1,8 @@
--- Orphan recovery (DOC-12, C4): a chunk whose worker has been silent for `p_stale` goes back to `pending`; one that has used
--- up its attempts fails its job, with the sentence of `p_reasons` for `worker_died`. A chunk without a heartbeat, which no worker of Postlane claimed, counts from when it was
--- written. A job without chunks would not move either, and gets them after `p_stale`, the time to write them by hand.
--- One chunk or job a call, so that no two jobs are locked at once; returns how many. Called by the leader's upkeep.
+-- Orphan recovery (DOC-12, C4): a chunk goes back to `pending` after its worker was silent for `p_stale`; with its attempts used up
+-- it fails its job, with the sentence of `p_reasons` for `worker_died`. A chunk without a heartbeat was claimed by other software,
+-- and counts from when it was written. A job without chunks would never move, and gets them after `p_stale`, which leaves time to
+-- write them by hand. One chunk or job a call, so that no two jobs are locked at once; returns how many. Called by the leader's
+-- upkeep.
 create or replace function recover_orphan_chunks(p_stale interval, p_max_attempts integer, p_reasons jsonb default '{}')
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
--- `last_event` and `raw` are of the latest event by occurrence; without a time it counts from now, and not at all where it is the last
--- one already. Ties are broken by name, descending. Of an event that came both by webhook and in the list, the webhook's account stands:
--- it has the moment and the reason. A step of `record_email_events`.
+-- Sets `last_event` and `raw` to the latest event by occurrence. An event without a time counts from now, and is ignored where it
+-- is the last one already. Ties are broken by name, descending. Of an event that came both by webhook and in the list, the
+-- webhook's account wins: it has the moment and the reason. A step of `record_email_events`.
 create or replace function account_for_event(r email_log, e delivery_event) returns email_log
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -8,7 +8,7 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
-  -- An alert about a mail whose row is gone is dropped.
+  -- Drops alerts about mails that no longer have a row.
   delete from email_alerts a where a.due_at <= v_now and not exists (select from email_log l where l.id = a.send_id);
   return query
   with due as (

@@ -1,4 +1,4 @@
--- The event without an erased person whose mail it is about: what comes later does not bring the person back (P3).
+-- Removes an erased person from an event about their mail, so that a late event does not bring the person back (P3).
 create or replace function event_without_person(e delivery_event, r email_log) returns delivery_event
 language plpgsql
 stable

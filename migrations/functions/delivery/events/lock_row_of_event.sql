@@ -1,8 +1,8 @@
--- The row of an event's mail, locked: that of (provider, provider_message_id). Where there is none and the event's tag names a use of a
--- key, the newest `deferred` row of that use gets provider and message id and moves to `sent`, unless an attempt on the key is under
--- way right now: then the event may be that attempt's, which will find it. Else a new row, which has no `created_at`: its caller writes
+-- The row of an event's mail, locked: that of (provider, provider_message_id). Where there is none and the event's tag names a use
+-- of a key, the newest `deferred` row of that use gets provider and message id and moves to `sent`, unless an attempt on the key is
+-- under way: then the event may be that attempt's, which will find it. Else a new row, which has no `created_at`: its caller writes
 -- it. A tag of another installation matches no row and no claim: mail from outside, without a key. A step of `record_email_events`,
--- whose settings hold for its plans.
+-- which sets the planner for it.
 create or replace function lock_row_of_event(e delivery_event) returns email_log
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -27,7 +27,7 @@ as $$
 declare
   e delivery_event;
   r email_log;
-  -- `r` as it is in the table.
+  -- The stored state of `r`.
   v_before email_log;
   v_new boolean;
   -- `r` is the row of this event's mail already.

@@ -1,6 +1,6 @@
--- Releases the claim of an alert that did not go out, so that the next event alerts; false where there is none, or where
--- the alert went out after all. Without such an event it is due again by itself after a minute, then after twice the time
--- with every claim, up to an hour.
+-- Releases the claim of an alert that did not go out, so that the next event alerts; false where there is none, or where the alert
+-- went out after all. Without such an event it is due again after a minute, and after twice the time with every further claim, up
+-- to an hour.
 create or replace function release_email_alert(p_send_id uuid) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

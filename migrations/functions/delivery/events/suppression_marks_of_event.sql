@@ -1,9 +1,9 @@
--- Whom a permanent bounce or a complaint suppresses, as marks that the row does not have yet, so that one that comes again does not bring
--- back a suppression that was lifted (P1). The addresses in `suppress` where it is given, else the mail's recipient where it has exactly
--- one: the row's where the library wrote it, and of a deferral, which does not say which of its attempts was accepted, each attempt's. An
--- event that names a key is about the library's mail, and waits for the row (a mark without an address), since the event alone may not
--- know of Cc and Bcc; of mail that was sent outside the library the event's `recipients` are all that will ever be known. A step of
--- `record_email_events`.
+-- Suppressions that a permanent bounce or a complaint asks for, as marks that the row does not have yet: a repeated event does not
+-- bring back a suppression that was lifted (P1). The addresses are `suppress` where it is given, else the mail's recipient where it
+-- has exactly one: the row's where the library wrote it; of a deferral, which does not say which of its attempts was accepted, each
+-- attempt's. An event that names a key is about the library's mail, and waits for the row (a mark without an address), since the
+-- event may not know of Cc and Bcc. Of mail that was sent outside the library no more than the event's `recipients` will ever be
+-- known. A step of `record_email_events`.
 create or replace function suppression_marks_of_event(r email_log, e delivery_event) returns text[]
 language plpgsql
 stable

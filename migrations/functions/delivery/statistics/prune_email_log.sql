@@ -1,8 +1,7 @@
 -- Deletes rows of the log that are older than `p_keep`, with their events and alerts, the oldest first, `p_limit` at most; their
--- statistics stay (EVENT-64). Kept are rows whose key is still bound, whose deferral has not ended, whose alert has not gone out, of
--- which something was heard within seven days, and of days that are not closed. Goes from closed day to closed day, so that it reads
--- little more than it deletes however many rows there are of days that are open. Returns how many; the leader calls again while it
--- returns `p_limit`.
+-- statistics stay (EVENT-64). Not deleted: rows with a bound key, an open deferral, an alert that has not gone out or an event of
+-- the last seven days, and rows of days that are not closed. Walks from closed day to closed day, so that it reads little more than
+-- it deletes however many rows open days have. Returns how many; the leader calls again while it returns `p_limit`.
 create or replace function prune_email_log(p_keep interval, p_limit integer default 5000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

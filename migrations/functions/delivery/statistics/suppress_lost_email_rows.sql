@@ -1,6 +1,5 @@
--- Suppresses by events whose mail the library never recorded, since its row was lost: after ten minutes nobody writes it any more, and
--- the recipients are those that the events name (EVENT-14). Returns how many rows it went through; the leader calls again while it
--- returns `p_limit`.
+-- Suppresses by events of mails that have lost their row: after ten minutes no process writes it any more, and the recipients are
+-- those that the events name (EVENT-14). Returns how many rows it went through; the leader calls again while it returns `p_limit`.
 create or replace function suppress_lost_email_rows(p_limit integer default 1000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

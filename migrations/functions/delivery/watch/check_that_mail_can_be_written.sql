@@ -1,5 +1,5 @@
--- Writes what a send writes, for readiness: a row of its own is committed, so that the log of the database takes it; a claim and a
--- row of the send log are written and taken back, so that their files have room. Fails where one of them cannot be written.
+-- Writes what a send writes, for readiness. One row of the process is committed, to test the database's log; a claim and a row of
+-- the send log are written and rolled back, to test the room in their files. Fails where one of them cannot be written.
 create or replace function check_that_mail_can_be_written(p_process text) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

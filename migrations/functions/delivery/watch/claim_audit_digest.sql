@@ -48,7 +48,6 @@ begin
   end if;
 
   v_now := clock_timestamp();
-  request := null;
   if r.state in ('sent', 'suppressed') then
     decision := 'Settled';
   elsif r.state = 'claimed' and r.lease_until > v_now then
@@ -65,10 +64,7 @@ begin
     else
       decision := 'Claimed';
       update audit_digest_deliveries d set
-        state = 'claimed',
-        owner = p_owner,
-        lease_until = v_now + v_lease,
-        claimed_at = v_now,
+        state = 'claimed', owner = p_owner, lease_until = v_now + v_lease, claimed_at = v_now,
         attempts = d.attempts + 1,
         uncertain_since = r.uncertain_since,
         request = coalesce(d.request, p_request),

@@ -1,4 +1,4 @@
--- Notes how far a process's clock is off; what nobody notes any more goes after a day. Called by `AlarmBoard`.
+-- Notes how far a process's clock is off; an entry that is not renewed goes after a day. Called by `AlarmBoard`.
 create or replace function note_clock_difference(p_process text, p_difference_ms float8) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp

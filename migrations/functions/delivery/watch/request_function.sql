@@ -1,6 +1,6 @@
 -- Requests a function, without waiting for its answer: pg_net posts to `{functions_url}/{p_path}`. The address and the proxy
 -- secret are read from the vault at every call, under the names `functions_url` and `proxy_shared_secret` (the functions'
--- PROXY_SHARED_SECRET); the address may stand in the setting `postlane.functions_url` instead. Without them the call fails,
+-- PROXY_SHARED_SECRET); the setting `postlane.functions_url` may hold the address instead. Without them the call fails,
 -- which `cron.job_run_details` shows.
 create or replace function request_function(p_path text, p_timeout_ms integer) returns void
 language plpgsql

@@ -34,28 +34,9 @@ begin
     end;
     perform set_config('lock_timeout', v_patience, true);
     for v_owner in
-      -- From owner to owner by the index.
-      with recursive owners as (
-        (select m.customer_id from intake_mails m where m.step = 'converting' order by m.customer_id limit 1)
-        union all
-        select (
-          select m.customer_id from intake_mails m
-          where m.step = 'converting' and m.customer_id > o.customer_id
-          order by m.customer_id limit 1
-        )
-        from owners o where o.customer_id is not null
-      )
-      select o.customer_id
-      from owners o
-      cross join lateral (
-        select exists (
-          select from intake_mails m
-          where m.customer_id = o.customer_id and m.step = 'converting' and m.lease is not null
-            and m.heartbeat_at >= v_now - p_stale
-        ) as is_busy
-      ) b
-      where o.customer_id is not null and not (p_idle_only and b.is_busy)
-      order by b.is_busy, o.customer_id <= v_last, o.customer_id
+      select o.customer_id from owners_of_converting_mails(v_now - p_stale) as o
+      where not (p_idle_only and o.is_busy)
+      order by o.is_busy, o.customer_id <= v_last, o.customer_id
     loop
       select m.id into v_id from intake_mails m
       where m.customer_id = v_owner and m.step = 'converting' and m.not_before <= v_now

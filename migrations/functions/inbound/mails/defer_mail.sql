@@ -1,7 +1,7 @@
 -- Hands a mail back after `p_part` failed, to be claimed again after `p_after`: no attempt is lost, and what is set aside for
 -- it stays so for `p_window` (INBOUND-12). Failures of one part with no more than `p_gap` between them are one outage.
--- Returns `deferred`, `over` (the outage lasts longer than `p_limit`; nothing was written) or `stale`. A worker whose lease
--- was taken over meanwhile had not died: the attempt that was counted for it is taken back. Lock order: mail, customer, hold.
+-- Returns `deferred`, `over` (the outage lasts longer than `p_limit`; nothing was written) or `stale`. Where a lease
+-- was taken over from a worker that lives, the attempt that was counted for the takeover is taken back. Lock order: mail, customer, hold.
 create or replace function defer_mail(
   p_id uuid, p_lease uuid, p_after interval, p_part text, p_gap interval, p_limit interval, p_window interval
 ) returns text

@@ -1,4 +1,4 @@
--- Results of a customer's mails that stand behind a link, whether or not a reply brought it: newest first, with their end
+-- Results of a customer's mails that are kept behind a link, whether or not a reply brought it: newest first, with their end
 -- (INBOUND-12, R1).
 create or replace function kept_mail_results(p_customer_id uuid, p_link_lives interval)
 returns table (

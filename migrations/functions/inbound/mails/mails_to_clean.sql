@@ -1,5 +1,5 @@
--- Mails that have ended and whose replies have gone, with objects still there; `everything` where the result may go, too: it
--- was attached, or the time is over for which it stays behind its link, or after a reply that failed.
+-- Mails that have ended, have no reply left to send, and still have objects. `everything`: the result may go, too. It was attached,
+-- the time of its link is over, or its reply failed.
 create or replace function mails_to_clean(p_limit integer, p_link_lives interval, p_home text) returns table (id uuid, everything boolean)
 language sql
 stable

@@ -1,6 +1,5 @@
--- A mail has arrived; the same call again changes nothing. `p_sender`: its verified sender, who takes turns if they are a
--- customer. Others take one turn together, so that nobody gains turns by writing from many addresses. `p_outcome`: its headers alone
--- ended it (INBOUND-4).
+-- Stores a mail that has arrived; the same call again changes nothing. `p_sender`: its verified sender, who takes turns if they are
+-- a customer. All others share one turn, so that many addresses gain no turns. `p_outcome`: its headers alone ended it (INBOUND-4).
 create or replace function receive_mail(
   p_id uuid, p_raw_key text, p_raw_bytes bigint, p_envelope_from text, p_peer_trusted boolean, p_sender text, p_outcome text,
   p_reason text, p_home text

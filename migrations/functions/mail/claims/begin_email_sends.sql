@@ -6,7 +6,7 @@
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
 --               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
 --               old, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
---               `last_attempt_at` is the last attempt before this call's: it stays that where nobody is asked (`late`, `evidence`).
+--               `last_attempt_at` is the last attempt before this call's: unchanged where no provider is asked (`late`, `evidence`).
 --   Replay      `result` is the first call's.
 --   Conflict, InProgress
 -- The same owner asking again (its first answer was lost) is answered `Claimed` again.

@@ -1,5 +1,5 @@
--- Decides what a call may do with a key that has a claim, `c`, whose lock the caller holds (`decideClaim` in the domain). A step of
--- `begin_email_sends`.
+-- Decides what a call may do with a key that is bound by the claim `c`, which the caller has locked (`decideClaim` in the domain).
+-- A step of `begin_email_sends`.
 create or replace function claim_bound_key(e email_claim_entry, c email_send_claims) returns email_claim_decision
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -51,7 +51,7 @@ begin
     update email_send_claims x set
       payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = d.leaving, owner = e.owner,
       lease_until = v_lease, result = null, updated_at = now(),
-      -- Where it is deferred nobody is asked now (`continuation` in the domain).
+      -- Where it is deferred, no provider is asked now (`continuation` in the domain).
       last_attempt_at = case when d.takeover and not provider_dedupes(c.provider) then c.last_attempt_at else v_last end
     where x.key_hash = e.key_hash;
   end if;

@@ -1,5 +1,5 @@
--- Claims a key whose claim `c` binds nobody any more, for a use that goes on or for a new one. The caller holds the claim's lock. A step
--- of `begin_email_sends`.
+-- Claims a key that is no longer bound by its claim `c`, for a use that continues or for a new one. The caller holds the claim's
+-- lock. A step of `begin_email_sends`.
 create or replace function claim_free_key(e email_claim_entry, c email_send_claims) returns email_claim_decision
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -14,7 +14,7 @@ begin
   select t.provider, t.since, t.last, t.tag into d.sticky, v_since, v_before, d.tag
   from find_email_trail(e.key_hash, e.known) as t;
   if not found and not v_expired then
-    -- No mail carries the tag of a use of which nothing was accepted: it goes on to be the key's. What has evidence all the same
+    -- No mail carries the tag of a use of which nothing was accepted: the key keeps that tag. A use that has evidence all the same
     -- was sent under that tag by a call that found no claim store.
     d.tag := coalesce(c.tag, email_use_tag(e.key_hash, e.owner));
     select x.provider, c.first_attempt_at, c.last_attempt_at into d.sticky, v_since, v_before

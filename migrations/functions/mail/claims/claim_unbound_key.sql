@@ -16,7 +16,7 @@ begin
   select t.provider, t.since, t.last, t.tag into d.sticky, v_since, v_before, d.tag
   from find_email_trail(e.key_hash, e.known) as t;
   if not found then
-    -- Of the refusals of the last 24 hours, as long as nothing was accepted; else of a use of its own, where the key was used.
+    -- The tag of refusals in the last 24 hours, as long as nothing was accepted; else a new tag, where the key was used.
     select l.key_tag into d.tag from email_log l
     where l.key_hash = e.key_hash and l.outcome is not null and l.created_at > clock_timestamp() - interval '24 hours'
     order by l.created_at desc, l.id desc

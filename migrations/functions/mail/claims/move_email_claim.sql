@@ -18,7 +18,7 @@ begin
   select l.provider into v_open from email_log l
   where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at
     and l.provider is not null and (l.provider <> p_provider or not c.ambiguous)
-    -- An end without an attempt says nothing of its own.
+    -- Failed without an attempt: says nothing about acceptance.
     and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'
       and jsonb_array_length(coalesce(l.attempts, '[]')) > 0))
   order by l.created_at desc, l.id desc

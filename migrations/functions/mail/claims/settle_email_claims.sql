@@ -1,7 +1,7 @@
--- Ends what the owners in `settle` hold of their keys (see `begin_email_sends`, `begin_email_retry`), and nobody else's, as `settledClaim`
--- in the domain says: without `result` it only returns a retry's lease. The result is kept as the caller received it, with what
--- `p_learned` says of its entry: the row's own id, and an acceptance that was proven; that of a retry of an earlier use is not kept.
--- Takes entries of `record_email_sends`. Locks claims in the order of their keys.
+-- Ends the claims that the owners in `settle` hold on their keys (see `begin_email_sends`, `begin_email_retry`), by the rules of
+-- `settledClaim` in the domain: without `result` it only returns a retry's lease. The result is kept as the caller received it,
+-- with what `p_learned` says of its entry: the row's id, and an acceptance that was proven; that of a retry of an earlier use is
+-- not kept. Takes entries of `record_email_sends`. Locks claims in the order of their keys.
 create or replace function settle_email_claims(p_entries jsonb, p_learned jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -38,8 +38,8 @@ begin
         lease_until = null,
         updated_at = now()
       from (
-        -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider
-        -- than the one in doubt ends it: nobody is asked from then on (S2).
+        -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
+        -- the one in doubt ends it: no provider is asked from then on (S2).
         select x.key_hash, t.torn, case when t.torn or x.ambiguous and e.state = 'refused' then 'ended' else e.state end as state
         from email_send_claims x
         cross join lateral (

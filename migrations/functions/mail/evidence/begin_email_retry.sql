@@ -6,8 +6,8 @@
 --   Go        the key is leased to the caller (again, where it asked before); not where it is `torn`, in doubt at the other provider.
 -- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
--- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that it
--- made while nothing here knew the key of its tag learns it now: where the deferral's own row was lost, nothing else tells its end.
+-- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that an
+-- event made before the key of its tag was known gets the key now: without the deferral's row it is the only proof of the deferral's end.
 create or replace function begin_email_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
@@ -43,18 +43,7 @@ begin
       return;
     end if;
     exit when v_claimed;
-    -- Without a claim of the first call (its key was made by the library, or the database was away), all rows of the key's last
-    -- 24 hours count, and any payload fits.
-    insert into email_send_claims (
-      key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at, tag
-    )
-    select
-      v_key, '', 'deferred', v_provider, true, true, v_owner, coalesce(min(l.created_at), v_first),
-      coalesce(max(l.created_at), v_first), v_tag
-    from email_log l
-    where l.key_hash = v_key and l.outcome is not null
-      and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
-    on conflict (key_hash) do nothing;
+    perform add_claim_of_retry(v_key, v_tag, v_provider, v_owner, v_first);
   end loop;
 
   select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
@@ -74,7 +63,7 @@ begin
     decision := 'Go';
     torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
-    -- One that ends a use which is over, a day late, leaves the present one alone; one that is late itself asks nobody any more.
+    -- A retry that ends a use which is over, a day late, leaves the present use alone; a late one asks no provider any more.
     update email_send_claims x set
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
       last_attempt_at = case
@@ -83,10 +72,7 @@ begin
       updated_at = now()
     where x.key_hash = v_key
       and not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
-    suppressions := email_suppressions_of(email_addresses(p_entry -> 'addresses')) || coalesce((
-      select jsonb_agg(jsonb_build_object('email', x.email, 'reason', 'erased'))
-      from unnest(email_erased_of(v_key, email_addresses(p_entry -> 'addresses'))) as x(email)
-    ), '[]');
+    suppressions := suppressions_of_retry(v_key, email_addresses(p_entry -> 'addresses'));
   end if;
   return next;
 end

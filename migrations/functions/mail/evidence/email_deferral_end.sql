@@ -1,9 +1,9 @@
--- How the deferral of a key ended (R3): `sent` (or further), `failed`, `suppressed`; `deferred` while its retries are under
--- way; null where nothing under the key was ever deferred. A key under which a provider accepted a mail is `sent`, whether or
--- not the row of its deferral was written: a caller with the answer `deferred`, whose row was lost, would otherwise ask for
--- the mail again once the relay has forgotten the key. So is one of which only an event tells that carries the tag of its first use:
--- of a send that found no claim store, and whose rows were lost. No retry goes out 24 hours after the first attempt: a deferral whose
--- end is unknown by then has failed (MAIL-56). Called where invitations and outreach sends learn their end.
+-- How the deferral of a key ended (R3): `sent` (or further), `failed`, `suppressed`; `deferred` while its retries are under way;
+-- null where nothing under the key was ever deferred. A key under which a provider accepted a mail is `sent`, whether or not the
+-- row of its deferral was written: a caller that was answered `deferred`, and lost the row, would otherwise ask for the mail again
+-- once the relay has forgotten the key. So is a key that only an event proves, with the tag of its first use: of a send that found
+-- no claim store and lost its rows. No retry goes out 24 hours after the first attempt: a deferral with an end unknown by then has
+-- failed (MAIL-56). Called where invitations and outreach sends learn their end.
 create or replace function email_deferral_end(p_idempotency_key text) returns text
 language sql
 stable
@@ -16,8 +16,8 @@ as $$
   select case
     when bool_or(l.outcome = 'sent' or l.provider_message_id is not null) then 'sent'
     when coalesce(bool_or(l.outcome = 'deferred'), false) is false then
-      -- A doubt that could not be queued for its retry, or whose recipients were suppressed then. A provider that dedupes may be asked on the same key again; of another one
-      -- the key is used up for a day.
+      -- A doubt that could not be queued for its retry, or had its recipients suppressed then. A provider that dedupes may be asked
+      -- again on the same key; with another one the key is used up for a day.
       case
         when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and not provider_dedupes(l.provider)
           order by l.created_at desc, l.id desc))[1]

@@ -1,11 +1,10 @@
--- Evidence that a provider accepted an attempt of one use of a key (MAIL-52), whichever it was: the newest row with a message id that
--- carries the tag of that use, or that the library wrote for the key since the use's first attempt, or that an event made of such a
--- row's mail; else the claim that says so. A key that is used anew has a claim of its own: what is older, or carries the tag of
--- another use or installation, proves nothing about it. Called by `MailStore`, and by `begin_email_sends` and `begin_email_retry`.
---
--- A send that found no claim store has a tag of its own, and so has no claim here. `p_first` is its first attempt by its process's
--- clock, where it has no row yet. Two uses of a key are 24 hours apart at least, whatever claims bind them: the rows of the 24
--- hours around belong to the same one (less ten minutes, for clocks that differ).
+-- Evidence that a provider accepted an attempt of one use of a key (MAIL-52): the newest row with a message id that carries the tag
+-- of that use, or that the library wrote for the key since the use's first attempt, or that an event made of such a row's mail;
+-- else the claim that says so. A key that is used again has a new claim: what is older, or carries the tag of another use or
+-- installation, proves nothing about it. Called by `MailStore`, and by `begin_email_sends` and `begin_email_retry`. A send that
+-- found no claim store has a separate tag, and so has no claim here. `p_first` is its first attempt by its process's clock, where
+-- it has no row yet. Two uses of a key are 24 hours apart at least, whatever claims bind them: the rows of the 24 hours around
+-- belong to the same one (less ten minutes, for clocks that differ).
 create or replace function find_email_evidence(p_key_hash text, p_tag text, p_first timestamptz default null)
 returns table (provider text, provider_message_id text)
 language sql

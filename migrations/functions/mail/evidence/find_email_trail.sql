@@ -18,7 +18,7 @@ as $$
     where r.provider is not null
       and (r.outcome is not null or r.key_tag in (select x.key_tag from recent x where x.outcome is not null))
       and (r.provider_message_id is not null or r.status = 'deferred'
-        -- An end without an attempt says nothing of its own: a call that came a day too late, or whose claim could not be moved.
+        -- Failed without an attempt: says nothing about acceptance (a call that came a day too late, or could not move its claim).
         or (r.status = 'failed' and r.error_kind = 'ambiguous' and jsonb_array_length(coalesce(r.attempts, '[]')) > 0))
   )
   (

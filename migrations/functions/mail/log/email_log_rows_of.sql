@@ -1,5 +1,5 @@
--- The entries of `record_email_sends`, in the order in which their rows are locked: a deferral stands at the place of the row that an
--- early event made of it, of whichever provider that is.
+-- The entries of `record_email_sends`, in the order in which their rows are locked. A deferral takes the place of the row that an
+-- early event made of it, of either provider.
 create or replace function email_log_rows_of(p_entries jsonb) returns email_log_row[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

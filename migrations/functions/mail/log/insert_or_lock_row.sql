@@ -1,8 +1,8 @@
--- Writes the row of an attempt, or locks the one that it has: of its message, which an event made, or of its entry, which was written
--- before. A row that was written just now has no `created_at` in the answer. An acceptance whose row has ended otherwise, or as another
--- message, has a row of its own (MAIL-58): a retry whose failure was written, but whose queue never learned it, comes back, and a provider
--- that dedupes may accept it then. Without that row the only evidence would be lost, and the next call on the key would send again. A step
--- of `record_email_sends`.
+-- Writes the row of an attempt, or locks the one that it has: of its message, made by an event, or of its entry, written before. A
+-- row that was written just now has no `created_at` in the answer. An acceptance gets a separate row where its row has ended
+-- otherwise, or as another message (MAIL-58): a retry that was recorded as failed, but that its queue never learned of, comes back,
+-- and a provider that dedupes may accept it then. Without that row the only evidence would be lost, and the next call on the key
+-- would send again. A step of `record_email_sends`.
 create or replace function insert_or_lock_row(e email_log_row) returns email_log
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,4 +1,4 @@
--- The row that an event made of an attempt before the library wrote its own, locked: one that this very entry has completed before, or,
+-- The row that an event made of an attempt before the library wrote it, locked: one that this very entry has completed before, or,
 -- of a deferral, the newest that only events wrote of its use of the key. Null where there is none. A step of `record_email_sends`.
 create or replace function lock_early_row(e email_log_row) returns email_log
 language plpgsql
@@ -19,7 +19,7 @@ begin
     from email_log l
     where l.key_tag = e.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
       and l.provider_message_id is not null
-      -- A tag is a key's for as long as nobody knows of an earlier use: yesterday's mail is not this one.
+      -- A tag counts as the key's while no earlier use is known: yesterday's mail is not this one.
       and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
     order by l.created_at desc, l.id desc
     limit 1

@@ -1,5 +1,5 @@
--- Whom the events of a row suppress that did not know the recipients, now that the attempt says them: the one recipient, if it is one. A
--- step of `record_email_sends`.
+-- Suppression marks for events that came before the recipients were known: for the one recipient of the attempt, if it has exactly
+-- one. A step of `record_email_sends`.
 create or replace function marks_of_recipient(r email_log, e email_log_row) returns text[]
 language plpgsql
 stable

@@ -12,8 +12,8 @@
 -- that an event made is completed, keeps its id, and has the further of both statuses; a row that is complete is not
 -- changed by the same entry again.
 --
--- A `deferred` entry whose use of its key has evidence on a row that only events wrote completes that row, whichever provider it
--- is of. Where the evidence stands on another attempt's row, this attempt's row is written as it is, `deferred`: the key is settled
+-- A `deferred` entry of a use of its key that has evidence on a row that only events wrote completes that row, whichever provider it
+-- is of. Where the evidence is on another attempt's row, this attempt's row is written as `deferred`: the key is settled
 -- by the other row (D1 counts all rows of a key together), its retry ends without sending, and the end state is the one of the
 -- other order, in which the event would have found both rows and moved one of them.
 --
@@ -38,8 +38,7 @@ declare
   v_found boolean;
   v_marks text[];
   v_suppress text[] := '{}';
-  -- By entry (`learned_of_row`).
-  v_learned jsonb := '{}';
+  v_learned jsonb := '{}'; -- By entry (`learned_of_row`).
 begin
   if v_retries then
     -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.

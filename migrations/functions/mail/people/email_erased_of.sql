@@ -1,5 +1,5 @@
--- Those of the addresses whose person was erased since mail was asked for on the key (MAIL-66): its rows name them by a hash. A key
--- without a row – the log was away – shows nothing, and the last day of the audit log does. The settings as in
+-- The given addresses that belong to people who were erased since mail was asked for on the key (MAIL-66): its rows name them by a
+-- hash. A key without a row – the log was away – is checked against the last day of the audit log. The planner settings: see
 -- `email_suppressions_of`.
 create or replace function email_erased_of(p_key_hash text, p_addresses text[]) returns text[]
 language plpgsql

@@ -10,7 +10,7 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 begin
-  -- An SQL function would be planned anew for every send.
+  -- PL/pgSQL keeps the plan; an SQL function would be planned again for every send.
   return coalesce(
     (
       select jsonb_agg(jsonb_build_object('email', s.email, 'reason', s.reason))

@@ -1,4 +1,4 @@
--- A queue's text as JSON; null where it is none.
+-- A queue's text as JSON; null where it is not JSON.
 create or replace function json_or_null(p_text text) returns jsonb
 language plpgsql
 immutable

@@ -26,7 +26,7 @@ begin
         v_entry := v_entry || jsonb_build_object(
           'subject', null, 'error', error_without_person(v_entry ->> 'error'),
           'attempts', attempts_without_person(v_entry -> 'attempts'),
-          -- The claim keeps the first call's result, which names nobody any more.
+          -- The claim keeps the first call's result, without the erased addresses.
           'settle', (v_entry -> 'settle') - 'result');
       end if;
     end if;

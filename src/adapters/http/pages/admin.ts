@@ -220,11 +220,8 @@ const SCREENS: Readonly<Record<AdminScreen, Html>> = {
   audit: AUDIT
 }
 
-const isScreen = (name: string): name is AdminScreen => Object.hasOwn(SCREENS, name)
-
-/** The screen of this name, which is untrusted input; the module of the same name fills it. */
-export const adminScreen = (name: string) => {
-  if (!isScreen(name)) return undefined
+/** The screen of this name; the module of the same name fills it. */
+export const adminScreen = (name: AdminScreen) => {
   const title = ADMIN_SCREENS[name]
   return { title, main: html`<h1>${title}</h1>\n${SCREENS[name]}`, script: `admin/${name}.js` }
 }

@@ -17,7 +17,7 @@ interface Chart {
 
 const WIDTH = 240
 const HEIGHT = 56
-/** A count above none is seen beside one of thousands. */
+/** A count above zero is visible next to one of thousands. */
 const LEAST = 2
 
 const bars = (counts: ReadonlyArray<number>): ReadonlyArray<Html | undefined> => {

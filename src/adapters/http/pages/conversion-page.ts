@@ -2,10 +2,6 @@ import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { type Html, html } from "./html.ts"
-import { APP_POLICY } from "./shell.ts"
-
-/** The page of a conversion shows results in a frame, which the results' own policy keeps from doing anything. */
-export const CONVERSION_POLICY = `${APP_POLICY}; frame-src 'self'`
 
 /**
  * The main part of `GET /dashboard/files/:fileId`: each page of the uploaded file beside its result. The id is a text from the

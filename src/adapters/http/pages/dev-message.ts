@@ -11,7 +11,7 @@ import type { OutboxEntry, SimulatedEventType } from "../../../ports/mail/simula
 import { confirmDialog } from "./dashboard.ts"
 import { addressLinks, EVENT_WORDS, marksOf, subjectOf } from "./dev-page.ts"
 import { type Html, html, joined } from "./html.ts"
-import type { ShellPage } from "./shell.ts"
+import { FRAME_POLICY, type ShellPage } from "./shell.ts"
 import { type Columns, moment, NOTHING, option, table } from "./ui.ts"
 
 /** The ways to look at a mail, in the order of their tabs. */
@@ -256,6 +256,7 @@ export const messagePage = (shown: ShownMessage, look: Look): ShellPage => {
     script: "dev/message.js",
     style: "dev/dev.css",
     complete: true,
+    policy: FRAME_POLICY,
     main: html`<nav class="way" aria-label="Mails"><a href="${pathTo.outbox}">Back to the outbox</a>${newer === undefined ? undefined : html` <a href="${pathTo.outboxMail(newer)}">Newer mail</a>`}${older === undefined ? undefined : html` <a href="${pathTo.outboxMail(older)}">Older mail</a>`}</nav>
 <div class="title"><h1>${subjectOf(entry)}</h1>
 <button type="button" id="delete" class="danger" data-id="${id}" hidden>Delete</button></div>

@@ -8,11 +8,8 @@ import {
 import { confirmDialog } from "./dashboard.ts"
 import { page, pagePolicy } from "./html-page.ts"
 import { type Html, html, joined, lines } from "./html.ts"
-import { APP_POLICY, type ShellPage } from "./shell.ts"
+import { FRAME_POLICY, type ShellPage } from "./shell.ts"
 import { moment } from "./ui.ts"
-
-/** The pages of the outbox show mails in frames, which this server serves (HTTP-10, HTTP-11). */
-export const READER_POLICY = `${APP_POLICY}; frame-src 'self'`
 
 /** Nothing on the page of templates can be sent anywhere. */
 export const PAGE_POLICY = pagePolicy("'none'")
@@ -106,7 +103,7 @@ const nothing = ({ address, before, search }: Asked): string => {
 const isWhole = ({ address, after, before, search }: Asked): boolean =>
   address === undefined && after === undefined && before === undefined && search === undefined
 
-/** The ways to the pages beside this one. `more`: there are more mails on the side that was asked for. */
+/** Links to the neighbouring pages. `more`: there are more mails on the side that was asked for. */
 const pager = (
   shown: ReadonlyArray<OutboxEntry>,
   { after, before, ...asked }: Asked,
@@ -138,6 +135,7 @@ export const outboxPage = (messages: ReadonlyArray<OutboxEntry>, asked: Asked): 
     script: "dev/outbox.js",
     style: "dev/dev.css",
     complete: true,
+    policy: FRAME_POLICY,
     main: html`<div class="title"><h1>Outbox</h1>
 <button type="button" id="clear" class="danger" hidden>Delete all</button></div>
 <p class="help">Mails that the simulated providers delivered. None of them left this machine. <a href="${pathTo.ownMails}">Mails that Postlane writes itself</a></p>

@@ -14,7 +14,7 @@ import { type HealthQuery, healthPage } from "./health-page.ts"
 /** How often a live page is compared with what it shows. */
 const LOOK_EVERY = "5 seconds"
 
-/** A stream ends after this many looks, about ten minutes; the browser opens the next one, whose session is checked again. */
+/** A stream ends after this many looks, about ten minutes; the browser opens the next one, and its session is checked again. */
 const LOOKS = 120
 
 /** New mail changes the charts of a day at once, those of longer periods every ten minutes: they take longer to count. */

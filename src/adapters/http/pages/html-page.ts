@@ -33,24 +33,38 @@ export const pagePolicy = (formAction: "'none'" | "'self'"): string =>
   `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; ` +
   `frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`
 
-/** A whole page, with an addition to its head where it has one. */
-export const page = (title: string, main: Html, head?: Html): Html =>
+/** The document that every page is: what its head always has, and its own. */
+export const documentOf = (given: {
+  readonly title: string
+  readonly icon: string
+  readonly head: Html
+  readonly body: Html
+}): Html =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – Postlane</title>
-<link rel="icon" href="${ICON_PATH}" type="image/svg+xml">
-<style>${STYLE}</style>${head}
+<title>${given.title} – Postlane</title>
+<link rel="icon" href="${given.icon}" type="image/svg+xml">
+${given.head}
 </head>
 <body>
-<main>
-${main}
-</main>
+${given.body}
 </body>
 </html>
 `
+
+/** A page without the shell, for people with a link and no session: it loads its icon alone. `head`: what it adds to its head. */
+export const page = (title: string, main: Html, head?: Html): Html =>
+  documentOf({
+    title,
+    icon: ICON_PATH,
+    head: html`<style>${STYLE}</style>${head}`,
+    body: html`<main>
+${main}
+</main>`
+  })
 
 interface Answer {
   readonly policy: string

@@ -39,5 +39,5 @@ export const html = (strings: TemplateStringsArray, ...pieces: ReadonlyArray<Pie
 export const joined = (pieces: ReadonlyArray<Piece>, between: Piece): Html =>
   html`${pieces.map((piece, index) => (index === 0 ? piece : [between, piece]))}`
 
-/** Pieces, each on a line of its own. */
+/** Pieces, each on a separate line. */
 export const lines = (pieces: ReadonlyArray<Piece>): Html => joined(pieces, "\n")

@@ -8,7 +8,7 @@ import { type Html, html } from "./html.ts"
 /** The one form posts to this server. */
 export const UNSUBSCRIBE_POLICY = pagePolicy("'self'")
 
-/** Asks whether to unsubscribe. The form names no address of its own: it posts to the link itself. */
+/** Asks whether to unsubscribe. The form names no address: it posts to the link itself. */
 export const askPage = (email: string): Html =>
   page(
     "Unsubscribe",

@@ -1,5 +1,5 @@
 import { may, type Principal } from "../../../domain/accounts/principal.ts"
-import { pathTo } from "../../../domain/pages.ts"
+import { pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
 
 /** Longest path that is kept over a sign-in, characters. */
 const MAX_NEXT = 1000
@@ -49,7 +49,6 @@ export const ROUTES = {
   conversion: "/dashboard/files/:fileId",
   admin: pathTo.admin,
   adminStream: "/admin/stream",
-  adminScreen: "/admin/:screen",
   mail: "/admin/email-log/:id",
   document: "/admin/jobs/documents/:fileId"
 } as const
@@ -57,6 +56,7 @@ export const ROUTES = {
 /** The paths of the pages, each read only: the method table answers other methods with 405. */
 export const PAGE_PATHS: ReadonlyArray<string> = [
   ...Object.values(ROUTES),
+  ...SCREEN_NAMES.map((name) => pathTo.adminScreen(name)),
   ICON_PATH,
   "/assets/:version/:name",
   "/assets/:version/:room/:name"

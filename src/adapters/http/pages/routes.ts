@@ -2,21 +2,21 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
-import { pathTo } from "../../../domain/pages.ts"
+import { pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
 import { makeCaller } from "../server/access.ts"
 import { type PublicAddresses, sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
 import { adminScreen } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
-import { CONVERSION_POLICY, conversionMain } from "./conversion-page.ts"
+import { conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
 import { makeDocumentPages } from "./document-page.ts"
 import { healthQueryOf, makeHealthPages } from "./health-pages.ts"
-import { acceptsPages, pageResponse } from "./html-page.ts"
+import { acceptsPages } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 import { makeMailPages } from "./mail-page.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
-import { APP_POLICY, shell, type ShellPage } from "./shell.ts"
+import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
 const redirect = (location: string) => HttpServerResponse.redirect(location, { status: 303 })
@@ -34,51 +34,59 @@ const noRight = (right: Right, { actor }: Principal): Html =>
 const refused = ({ detail, title }: Problem): Html =>
   html`<div class="narrow"><h1>${title}</h1><p>${detail}</p></div>`
 
-/** Where the pages are served, and who calls. */
-interface Pages {
-  readonly assets: Assets
-  readonly caller: Effect.Success<ReturnType<typeof makeCaller>>
-  readonly mail: Effect.Success<typeof makeMailPages>
-  readonly health: Effect.Success<typeof makeHealthPages>
-  readonly document: Effect.Success<typeof makeDocumentPages>
+type Caller = Effect.Success<ReturnType<typeof makeCaller>>
+
+/** One request of a page: by a signed-in user, of an address. */
+interface Visit {
+  readonly principal: Principal
+  readonly url: string
+  readonly params: Readonly<Record<string, string | undefined>>
 }
 
-const respond = ({ assets }: Pages, content: ShellPage, status = 200) =>
-  pageResponse(shell(assets.pathOf, content), { policy: content.policy ?? APP_POLICY, status })
+/** A page behind the sign-in: its route, the right to see it, and what it shows. */
+interface GuardedPage {
+  readonly route: HttpRouter.PathInput
+  readonly right: Right
+  readonly content: (visit: Visit) => Effect.Effect<Omit<ShellPage, "path" | "principal">>
+}
 
 /** The sign-in page, with the reason for which a page sends its caller there, and the way back to it. */
-const toSignIn = (right: Right) =>
-  Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
-    const reason = sessionCookieOf(request) !== undefined ? "ended" : right === "owner" ? undefined : "admin"
-    return redirect(signInPath(request.url, reason))
-  })
-
-/** What a page shows. */
-type Content = Omit<ShellPage, "path" | "principal"> & { readonly status?: number }
+const toSignIn = (request: HttpServerRequest.HttpServerRequest, right: Right) => {
+  const reason = sessionCookieOf(request) !== undefined ? "ended" : right === "owner" ? undefined : "admin"
+  return redirect(signInPath(request.url, reason))
+}
 
 /** The page, where the principal has the right; without a principal, a redirect to the sign-in. */
-const guarded = (
-  pages: Pages,
-  right: Right,
-  path: string,
-  content: (principal: Principal) => Effect.Effect<Content>
-) =>
-  Effect.matchEffect(pages.caller(unknownCaller), {
+const guarded = Effect.fnUntraced(function* (
+  { content, right }: GuardedPage,
+  caller: Caller,
+  pathOf: Assets["pathOf"]
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const params = yield* HttpRouter.params
+  const { url } = request
+  const path = url.split("?", 1)[0] ?? url
+  return yield* Effect.matchEffect(caller(unknownCaller), {
     onSuccess: (principal) =>
-      may(principal, right)
-        ? Effect.map(content(principal), ({ status, ...made }) =>
-            respond(pages, { ...made, path, principal }, status)
-          )
-        : Effect.succeed(
-            respond(pages, { title: "Not allowed", main: noRight(right, principal), path, principal }, 403)
-          ),
+      Effect.map(
+        may(principal, right)
+          ? content({ principal, url, params })
+          : Effect.succeed({ title: "Not allowed", main: noRight(right, principal), status: 403 }),
+        (made) => shellResponse(pathOf, { ...made, path, principal })
+      ),
     onFailure: (failure) =>
-      failure.status === 401
-        ? toSignIn(right)
-        : Effect.succeed(
-            respond(pages, { title: failure.title, main: refused(failure), path }, failure.status)
-          )
+      Effect.succeed(
+        failure.status === 401
+          ? toSignIn(request, right)
+          : shellResponse(pathOf, {
+              title: failure.title,
+              main: refused(failure),
+              status: failure.status,
+              path
+            })
+      )
   })
+})
 
 /** `GET /`: a person's way to the dashboard. */
 const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
@@ -86,137 +94,128 @@ const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
 )
 
 /** `GET /sign-in`. */
-const signIn = (pages: Pages) =>
+const signIn = (pathOf: Assets["pathOf"]) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
     const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
-    const reason = query.get("reason") ?? undefined
-    const main = signInMain(reason, pageWithin(query.get("next")))
-    return respond(pages, { title: "Sign in", main, path: pathTo.signIn() })
+    const main = signInMain(query.get("reason") ?? undefined, pageWithin(query.get("next")))
+    return shellResponse(pathOf, { title: "Sign in", main, path: pathTo.signIn() })
   })
-
-/** `GET /dashboard`. */
-const dashboard = (pages: Pages) =>
-  guarded(pages, "owner", pathTo.dashboard, () =>
-    Effect.succeed({
-      title: "Dashboard",
-      main: dashboardMain,
-      script: "dashboard/dashboard.js",
-      style: "dashboard/dashboard.css"
-    })
-  )
 
 const forAdmins = (principal: Principal, main: Html): Html =>
   html`<div data-may-write="${String(may(principal, "admin"))}">${main}</div>`
 
-/** `GET /dashboard/files/:fileId`. */
-const conversion = (pages: Pages) =>
-  Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
-    guarded(pages, "owner", pathTo.conversion(fileId), () =>
+const DASHBOARD_STYLE = "dashboard/dashboard.css"
+const ADMIN_STYLE = "admin/admin.css"
+
+/** The pages that are filled by their scripts, from the JSON API. */
+const FILLED: ReadonlyArray<GuardedPage> = [
+  {
+    route: ROUTES.dashboard,
+    right: "owner",
+    content: () =>
+      Effect.succeed({
+        title: "Dashboard",
+        main: dashboardMain,
+        script: "dashboard/dashboard.js",
+        style: DASHBOARD_STYLE
+      })
+  },
+  {
+    route: ROUTES.conversion,
+    right: "owner",
+    content: ({ params: { fileId = "" } }) =>
       Effect.succeed({
         title: "Conversion",
         main: conversionMain(fileId),
         script: "dashboard/pages.js",
-        style: "dashboard/dashboard.css",
-        policy: CONVERSION_POLICY
+        style: DASHBOARD_STYLE,
+        policy: FRAME_POLICY
       })
-    )
-  )
-
-/** `GET /admin/:screen`. */
-const admin = (pages: Pages) =>
-  Effect.flatMap(HttpRouter.params, ({ screen: name = "" }) => {
-    const screen = adminScreen(name)
-    return screen === undefined
-      ? Effect.succeed(problemResponse(nothingHere))
-      : guarded(pages, "admin:read", `${pathTo.admin}/${name}`, (principal) =>
-          Effect.succeed({
-            title: screen.title,
-            main: forAdmins(principal, screen.main),
-            script: screen.script,
-            style: "admin/admin.css"
-          })
-        )
+  },
+  ...SCREEN_NAMES.map((name): GuardedPage => {
+    const { main, ...screen } = adminScreen(name)
+    return {
+      route: pathTo.adminScreen(name),
+      right: "admin:read",
+      content: ({ principal }) =>
+        Effect.succeed({ ...screen, main: forAdmins(principal, main), style: ADMIN_STYLE })
+    }
   })
+]
 
-/** `GET /admin`. */
-const overview = (pages: Pages) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-    guarded(pages, "admin:read", pathTo.admin, () =>
-      Effect.map(pages.health.page(healthQueryOf(url)), (main) => ({
-        title: "Overview",
-        main,
-        script: "admin/health.js",
-        style: "admin/admin.css",
-        complete: true
-      }))
-    )
-  )
+/** The pages that are complete as they are served. */
+const makeComplete = Effect.gen(function* () {
+  const document = yield* makeDocumentPages
+  const mail = yield* makeMailPages
+  const { page: health, stream } = yield* makeHealthPages
+  const complete = { style: ADMIN_STYLE, complete: true }
+  const pages: ReadonlyArray<GuardedPage> = [
+    {
+      route: ROUTES.admin,
+      right: "admin:read",
+      content: ({ url }) =>
+        Effect.map(health(healthQueryOf(url)), (main) => ({
+          ...complete,
+          title: "Overview",
+          main,
+          script: "admin/health.js"
+        }))
+    },
+    {
+      route: ROUTES.mail,
+      right: "admin:read",
+      content: ({ params: { id = "" }, principal }) =>
+        Effect.map(mail(id), ({ main, ...content }) => ({
+          ...complete,
+          ...content,
+          main: forAdmins(principal, main)
+        }))
+    },
+    {
+      route: ROUTES.document,
+      right: "admin:read",
+      content: ({ params: { fileId = "" } }) =>
+        Effect.map(document(fileId), (content) => ({
+          ...complete,
+          ...content,
+          script: "admin/document.js"
+        }))
+    }
+  ]
+  return { pages, stream }
+})
 
 const notForAll = problem("FORBIDDEN", "This is for admins")
 
 /** `GET /admin/stream`: when the overview changes, as server-sent events. */
-const overviewStream = (pages: Pages) =>
+const overviewStream = (caller: Caller, stream: Effect.Success<typeof makeHealthPages>["stream"]) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    pages.caller(unknownCaller).pipe(
+    caller(unknownCaller).pipe(
       Effect.map((principal) =>
         may(principal, "admin:read")
-          ? pages.health.stream(request, healthQueryOf(request.url))
+          ? stream(request, healthQueryOf(request.url))
           : problemResponse(notForAll)
       ),
       Effect.catch((failure) => Effect.succeed(problemResponse(failure)))
     )
   )
 
-/** `GET /admin/email-log/:id`. */
-const mail = (pages: Pages) =>
-  Effect.flatMap(HttpRouter.params, ({ id = "" }) =>
-    guarded(pages, "admin:read", pathTo.mail(id), (principal) =>
-      Effect.map(pages.mail(id), ({ main, ...content }) => ({
-        ...content,
-        main: forAdmins(principal, main),
-        style: "admin/admin.css",
-        complete: true
-      }))
-    )
-  )
-
-/** `GET /admin/jobs/documents/:fileId`. */
-const document = (pages: Pages) =>
-  Effect.flatMap(HttpRouter.params, ({ fileId = "" }) =>
-    guarded(pages, "admin:read", pathTo.document(fileId), () =>
-      Effect.map(pages.document(fileId), (content) => ({
-        ...content,
-        script: "admin/document.js",
-        style: "admin/admin.css",
-        complete: true
-      }))
-    )
-  )
-
 /**
  * The pages for people: the dashboard, the admin screens, the sign-in, and their assets. A page holds no user data: its
- * script reads the JSON API, with the same session; the overview, a mail's page and a document's
- * alone are complete as they are served. None of them is in the OpenAPI document.
+ * script reads the JSON API, with the same session; those of `makeComplete` alone are complete as they are served. None of them is in
+ * the OpenAPI document.
  */
 export const pageRoutes = (addresses: PublicAddresses) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const pages: Pages = {
-        assets: readAssets(),
-        caller: yield* makeCaller(addresses),
-        mail: yield* makeMailPages,
-        health: yield* makeHealthPages,
-        document: yield* makeDocumentPages
-      }
-      yield* assetRoutes(router, pages.assets)
+      const assets = readAssets()
+      const caller = yield* makeCaller(addresses)
+      const { pages, stream } = yield* makeComplete
+      yield* assetRoutes(router, assets)
       yield* router.add("GET", ROUTES.start, home)
-      yield* router.add("GET", ROUTES.signIn, signIn(pages))
-      yield* router.add("GET", ROUTES.dashboard, dashboard(pages))
-      yield* router.add("GET", ROUTES.conversion, conversion(pages))
-      yield* router.add("GET", ROUTES.admin, overview(pages))
-      yield* router.add("GET", ROUTES.adminStream, overviewStream(pages))
-      yield* router.add("GET", ROUTES.adminScreen, admin(pages))
-      yield* router.add("GET", ROUTES.mail, mail(pages))
-      yield* router.add("GET", ROUTES.document, document(pages))
+      yield* router.add("GET", ROUTES.signIn, signIn(assets.pathOf))
+      yield* router.add("GET", ROUTES.adminStream, overviewStream(caller, stream))
+      for (const page of [...FILLED, ...pages])
+        yield* router.add("GET", page.route, guarded(page, caller, assets.pathOf))
     })
   )

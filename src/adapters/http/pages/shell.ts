@@ -1,19 +1,26 @@
+import type { HttpServerResponse } from "effect/http"
+
 import { may, type Principal } from "../../../domain/accounts/principal.ts"
-import { ADMIN_SCREENS, pathTo } from "../../../domain/pages.ts"
+import { ADMIN_SCREENS, pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
+import { documentOf, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 
 /**
  * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style,
  * nothing from outside, and no markup from strings (Trusted Types): data of the API goes into the page as text.
  */
-export const APP_POLICY =
+const APP_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+/** The policy of pages that also show mails or results in frames; this server gives these a stricter policy (HTTP-10, HTTP-11). */
+export const FRAME_POLICY = `${APP_POLICY}; frame-src 'self'`
 
 /** A page inside the shell. */
 export interface ShellPage {
   readonly title: string
   readonly main: Html
+  readonly status?: number | undefined
   /** The module that runs on it, and its style sheet in addition to the common one. */
   readonly script?: string | undefined
   readonly style?: string | undefined
@@ -27,9 +34,7 @@ export interface ShellPage {
   readonly path: string
 }
 
-const SCREENS = Object.entries(ADMIN_SCREENS).map(
-  ([name, title]) => [`${pathTo.admin}/${name}`, title] as const
-)
+const SCREENS = SCREEN_NAMES.map((name) => [pathTo.adminScreen(name), ADMIN_SCREENS[name]] as const)
 
 const link = (href: string, text: string, here: "page" | "true" | undefined): Html =>
   html`<li><a href="${href}"${here === undefined ? undefined : html` aria-current="${here}"`}>${text}</a></li>`
@@ -61,24 +66,18 @@ const account = ({ actor }: Principal): Html =>
 const NEEDS_SCRIPT = html`<noscript><p class="notice">This page needs JavaScript. Everything on it can be done through the <a href="${pathTo.docs}">API</a> as well.</p></noscript>`
 
 /** The whole page. The two live regions exist from the start, so that text added to them is read out. */
-export const shell = (
+const shell = (
   pathOf: (asset: string) => string,
   { complete = false, main, path, principal, script, style, title }: ShellPage
 ): Html =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} – Postlane</title>
-<link rel="icon" href="${pathOf("icon.svg")}" type="image/svg+xml">
+  documentOf({
+    title,
+    icon: pathOf("icon.svg"),
+    head: html`<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="${pathOf("app.css")}">
 ${style === undefined ? undefined : html`<link rel="stylesheet" href="${pathOf(style)}">`}
-${script === undefined ? undefined : html`<script type="module" src="${pathOf(script)}"></script>`}
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+${script === undefined ? undefined : html`<script type="module" src="${pathOf(script)}"></script>`}`,
+    body: html`<a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <p class="brand"><a href="${pathTo.start}">Postlane</a></p>
 ${principal === undefined ? undefined : [navigation(path, principal), account(principal)]}
@@ -89,7 +88,12 @@ ${main}
 </main>
 <div id="polite" class="hidden" role="status"></div>
 <div id="urgent" class="hidden" role="alert"></div>
-${complete ? undefined : NEEDS_SCRIPT}
-</body>
-</html>
-`
+${complete ? undefined : NEEDS_SCRIPT}`
+  })
+
+/** The answer with a page in the shell; `pathOf`: where its assets are. */
+export const shellResponse = (
+  pathOf: (asset: string) => string,
+  page: ShellPage
+): HttpServerResponse.HttpServerResponse =>
+  pageResponse(shell(pathOf, page), { policy: page.policy ?? APP_POLICY, status: page.status ?? 200 })

@@ -3,7 +3,7 @@ import { EMAIL_STATUSES } from "../../../domain/mail/status.ts"
 import type { Mood } from "../../../domain/mood.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
 
-/** What stands in place of a missing value. */
+/** Shown for a missing value. */
 export const NOTHING = "–"
 
 /** A time in UTC, with seconds; a page's script shows it in the reader's zone. */
@@ -16,7 +16,7 @@ export const number = (count: number): string => count.toLocaleString("en-GB")
 export const usd = (amount: number): string =>
   `$${amount.toFixed(amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2)}`
 
-/** Values whose label does not follow from their name. */
+/** Labels that do not follow from the value's name. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries(JOB_STATUSES).flatMap(([status, facts]) => ("label" in facts ? [[status, facts.label]] : []))
 )

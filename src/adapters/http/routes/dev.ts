@@ -11,9 +11,8 @@ import {
   SimulatedOutcome
 } from "../../../ports/mail/simulated-mail.ts"
 import { readAssets } from "../pages/assets.ts"
-import { type Asked, MAX_MESSAGES, outboxPage, READER_POLICY } from "../pages/dev-page.ts"
-import { pageResponse } from "../pages/html-page.ts"
-import { shell, type ShellPage } from "../pages/shell.ts"
+import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev-page.ts"
+import { type ShellPage, shellResponse } from "../pages/shell.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, filter, Page, Text } from "../server/endpoint.ts"
 import { JsonBody } from "../server/json-body.ts"
@@ -165,7 +164,7 @@ const LAST_ID = "~"
 /** Answers with a page of the outbox. */
 export const makeReaderPages = () => {
   const { pathOf } = readAssets()
-  return (content: ShellPage) => pageResponse(shell(pathOf, content), { policy: READER_POLICY })
+  return (content: ShellPage) => shellResponse(pathOf, content)
 }
 
 interface ListQuery {

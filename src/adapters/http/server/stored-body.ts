@@ -90,7 +90,7 @@ export const textDownload = (
     : HttpServerResponse.stream(bytes, { contentType, headers: varying })
 }
 
-/** Compresses the stream as it is read, by the platform: in Node in a thread of its pool. */
+/** Compresses the stream as it is read, by the platform: in Node in its thread pool. */
 const gzipped = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<Uint8Array> =>
   Stream.fromReadableStream({
     evaluate: () =>

@@ -57,7 +57,7 @@ const heldJob = (db: Documents, { jobId, lease }: Held): JobRow | undefined => {
   return job?.status === "assembling" && job.lease === lease ? job : undefined
 }
 
-/** `heartbeat_assembly`. */
+/** `heartbeat` of an assembly. */
 export const heartbeatAssembly = (db: Documents, held: Held, window: Duration.Duration): boolean => {
   const job = heldJob(db, held)
   if (job === undefined) return false

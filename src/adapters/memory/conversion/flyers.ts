@@ -134,7 +134,7 @@ const heldFlyer = (db: Documents, { id, lease }: Held): FlyerRow | undefined => 
   return found?.status === "processing" && found.lease === lease ? found : undefined
 }
 
-/** `heartbeat_flyer`. */
+/** `heartbeat` of a flyer. */
 export const heartbeatFlyer = (db: Documents, held: Held, window: Duration.Duration): boolean => {
   if (heldFlyer(db, held) === undefined) return false
   db.flyers.update(held.id, { heartbeatAt: db.moment() })

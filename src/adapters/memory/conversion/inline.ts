@@ -59,7 +59,7 @@ const heldFile = (db: Documents, { fileId, lease }: Held): FileRow | undefined =
   return file?.status === "processing" && file.lease === lease ? file : undefined
 }
 
-/** `heartbeat_inline`. */
+/** `heartbeat` of an inline conversion. */
 export const heartbeatInline = (db: Documents, held: Held, window: Duration.Duration): boolean => {
   const file = heldFile(db, held)
   if (file === undefined || file.deletedAt !== null) return false

@@ -176,7 +176,7 @@ const heldMail = (db: Documents, { id, lease }: Held): MailRow | undefined => {
   return mail !== undefined && mail.step !== "ended" && mail.lease === lease ? mail : undefined
 }
 
-/** `heartbeat_mail`. */
+/** `heartbeat` of a mail. */
 export const heartbeat = (db: Documents, held: Held, window: Duration.Duration): boolean => {
   const mail = heldMail(db, held)
   if (mail === undefined) return false

@@ -100,8 +100,8 @@ export const assembliesOn = (
     ask.answer(
       "heartbeatAssembly",
       Schema.Boolean,
-      sql`select heartbeat_assembly(
-        ${jobId}::uuid, ${lease}::uuid, ${interval(window)}::interval
+      sql`select heartbeat(
+        'assembly', ${jobId}::uuid, ${lease}::uuid, ${interval(window)}::interval
       ) as answer`
     ),
   handBackAssembly: ({ jobId, lease }) =>

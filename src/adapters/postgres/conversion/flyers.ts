@@ -68,8 +68,8 @@ export const flyerWorkOn = (
     ask.answer(
       "heartbeatFlyer",
       Schema.Boolean,
-      sql`select heartbeat_flyer(
-        ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval
+      sql`select heartbeat(
+        'flyer', ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval
       ) as answer`
     ),
   finishFlyer: ({ id, lease }, resultKey, costs, unreadablePages) =>

@@ -22,8 +22,8 @@ export const inlineOn = (
     ask.answer(
       "heartbeatInline",
       Schema.Boolean,
-      sql`select heartbeat_inline(
-        ${fileId}::uuid, ${lease}::uuid, ${interval(window)}::interval
+      sql`select heartbeat(
+        'inline', ${fileId}::uuid, ${lease}::uuid, ${interval(window)}::interval
       ) as answer`
     ),
   finishInline: ({ fileId, lease }, resultKey, costs, found) =>

@@ -79,7 +79,7 @@ const webhookHeard = (provider: Provider) => `(
   select i.heard_at + interval '${NOTED_WITHIN_MINUTES} minutes' from event_intakes i where i.provider = '${provider}'
 )`
 
-/** Mails of a provider that went out since it was last heard of. */
+/** Mails of a provider that went out since its last event. */
 const silent = (provider: Provider) => `(
   select count(*)::int from (
     select from email_log l

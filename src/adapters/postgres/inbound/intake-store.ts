@@ -67,8 +67,8 @@ const mailsOn = (
     ask.answer(
       "heartbeat",
       Schema.Boolean,
-      sql`select heartbeat_mail(
-        ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval
+      sql`select heartbeat(
+        'mail', ${id}::uuid, ${lease}::uuid, ${interval(window)}::interval
       ) as answer`
     ),
   handBack: ({ id, lease }, { after, counts }) =>

@@ -1,4 +1,5 @@
 import { pathTo } from "../../pages.ts"
+import { DEFAULT_PRIMARY } from "../provider.ts"
 import type { MailTemplate, MailTemplateKind } from "./template.ts"
 
 const SITE = "https://postlane.test"
@@ -100,6 +101,25 @@ export const TEMPLATE_SAMPLES: {
     ],
     more: 17,
     links: [{ text: "All events on the dashboard", url: `${SITE}${pathTo.dashboard}` }]
+  },
+  alert: {
+    kind: "alert",
+    what: "bounced",
+    recipients: ["bob@reader.test"],
+    subject: "Your receipt",
+    reason: "550 5.1.1 The account that you tried to reach does not exist.",
+    category: "transactional",
+    source: "api:receipts",
+    provider: DEFAULT_PRIMARY,
+    messageId: "4711",
+    sendId: "0199a000-0000-7000-8000-000000000002",
+    at: "2026-02-03T10:00:00Z"
+  },
+  alarm: {
+    kind: "alarm",
+    title: "Sends fail over",
+    detail: "3 sends failed over in 10 minutes.",
+    remedy: "The first provider refuses mail: look at the log for its reasons."
   },
   unregistered: {
     kind: "unregistered",

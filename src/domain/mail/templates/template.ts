@@ -106,6 +106,31 @@ export type MailTemplate =
       readonly more: number
       readonly links: ReadonlyArray<TemplateLink>
     }
+  // For admins
+  | {
+      /** A mail that failed at the provider. */
+      readonly kind: "alert"
+      /** What became of the mail, e.g. `bounced`. */
+      readonly what: string
+      readonly recipients: ReadonlyArray<string>
+      readonly subject: string | undefined
+      /** The provider's, in its own words. */
+      readonly reason: string | undefined
+      readonly category: string | undefined
+      readonly source: string | undefined
+      readonly provider: string
+      readonly messageId: string
+      readonly sendId: string
+      readonly at: string | undefined
+    }
+  | {
+      readonly kind: "alarm"
+      readonly title: string
+      /** What was measured. */
+      readonly detail: string
+      /** What to do about it; absent: the alarm is over. */
+      readonly remedy: string | undefined
+    }
   // Replies of convert-by-email (INBOUND-9)
   | { readonly kind: "unregistered"; readonly address: string; readonly registerUrl: string }
   | { readonly kind: "no-attachment"; readonly convertAddress: string }

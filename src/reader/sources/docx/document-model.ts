@@ -1,4 +1,4 @@
-/** An element of mammoth's model of a document, as far as it is looked at here. */
+/** An element of mammoth's document model, with the properties that this reader uses. */
 export interface Element {
   readonly type: string
   readonly children?: ReadonlyArray<Element>
@@ -53,5 +53,5 @@ export const isNumbered = ({ numbering }: Element): boolean => numbering !== nul
 
 export const isTitle = ({ styleName }: Element): boolean => /^title$/i.test(styleName ?? "")
 
-/** The id of headings' styles, once a part was written anew. */
+/** Heading style ids, as the rewritten parts name them. */
 export const HEADING = /^Heading\d$/

@@ -3,9 +3,9 @@ import type { Marks, Meaning } from "./package/marks.ts"
 
 type Item = Extract<Meaning, { readonly kind: "item" }>["label"]
 
-/** A list that is open, as it is written: what its next item counts by itself. */
+/** An open list, with what its next item counts by itself. */
 interface OpenList {
-  /** Where its tag stands among the parts. */
+  /** Index of its tag among the parts. */
   readonly at: number
   readonly isOrdered: boolean
   next: number | undefined
@@ -45,7 +45,7 @@ const numbered = ({ type, value }: Item, list: OpenList | undefined, parts: Arra
   return expected === value ? "<li>" : `<li value="${value}">`
 }
 
-/** What stands for blocks takes its paragraph's place; what has a number and nothing else goes. */
+/** Blocks replace the paragraph of their mark; a paragraph with a number and nothing else is removed. */
 const withWholes = (html: string, marks: Marks<Meaning>): string =>
   html.replaceAll(
     new RegExp(`<(p|li|h[1-6])>${marks.pattern}</\\1>`, "g"),
@@ -71,7 +71,7 @@ const withRowHeads = (html: string, marks: Marks<Meaning>): string => {
 /** A paragraph of pictures alone. */
 const PICTURES = /^<p>((?:<img [^<>]*>\s*)+)<\/p>$/
 
-/** Puts captions to the tables and pictures beside them. Linear: each is looked for between two captions. */
+/** Moves captions into the tables and pictures next to them. Linear: each is looked for between two captions. */
 const withCaptions = (html: string, marks: Marks<Meaning>): string => {
   const start = new RegExp(`<p>${marks.pattern}`, "g")
   const starts = [...html.matchAll(start)].filter(([, digits]) => marks.meaningOf(digits)?.kind === "caption")
@@ -107,7 +107,7 @@ const withCaptions = (html: string, marks: Marks<Meaning>): string => {
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
-/** What marks stand for takes their place in mammoth's HTML. */
+/** Replaces the marks in mammoth's HTML by what they represent. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
   withNoteRoles(
     withCaptions(withNumbers(withWholes(withRowHeads(html, marks), marks), marks), marks)
@@ -117,7 +117,7 @@ export const finish = (html: string, marks: Marks<Meaning>): string =>
       case "formula":
       case "drawn":
         return meaning.html
-      // Where it is no item after all.
+      // The paragraph is not a list item after all.
       case "item":
         return serialize([`${meaning.label.text} `])
       case "words":

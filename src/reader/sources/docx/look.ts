@@ -18,14 +18,14 @@ import type { Styles } from "./package/styles.ts"
 import { NAMED_ROWS } from "./parts/part-tables.ts"
 import { unstyledHeadings } from "./unstyled-headings.ts"
 
-/** Names that no document's styles have, and what is written for them. */
+/** Style names that no document has, for the elements to write. */
 const LISTING = "postlane listing"
 const CODE = "postlane code"
 const ENTRY = "postlane entry "
 const CONTENTS = "postlane contents"
 const MAX_ENTRY = 5
 
-/** mammoth's style map for what {@link seen} finds. */
+/** mammoth's style map for the styles that {@link seen} assigns. */
 export const LOOKS: ReadonlyArray<string> = [
   `p[style-name='${LISTING}'] => pre > code:separator('\\n')`,
   `r[style-name='${CODE}'] => code`,
@@ -43,14 +43,14 @@ const HEAD_STYLE = /^table (?:head|header|heading)$/i
 /** A page's number at the end of an entry, behind a tab. */
 const PAGE = /^[\divxlc]{1,6}$/i
 
-/** Code says nothing by being bold. */
+/** Bold code is plain code. */
 const plain = (run: Element): Element => ({ ...run, isBold: false, isItalic: false })
 
-/** A listing has lines of its own. */
+/** A listing keeps its line breaks. */
 const listing = (paragraph: Element): Element =>
   mappedIn(mappedIn(paragraph, "run", plain), "break", () => ({ type: "text", value: "\n" }))
 
-/** What all words of a heading have says nothing. */
+/** A look that all words of a heading share is dropped. */
 const withoutLook = (paragraph: Element): Element => {
   const runs = runsOf(paragraph)
   const isBold = runs.every((run) => run.isBold === true)
@@ -84,7 +84,7 @@ const withoutPage = (paragraph: Element): Element => {
     : paragraph
 }
 
-/** Whether a caption has what it names right before or behind it. */
+/** True when a caption's object is right before or behind it. */
 const namesNeighbour = (
   caption: Element,
   before: Element | undefined,
@@ -139,7 +139,7 @@ class Looker {
   /** Blocks one after the other: those of the document, or of a cell. */
   blocks(elements: ReadonlyArray<Element>, isCell: boolean): ReadonlyArray<Element> {
     const found = elements.map((element) => this.#isListing(element))
-    // A cell with one line of code is no listing.
+    // A single cell of code is not a listing.
     const count = found.filter(Boolean).length
     const isListing = (at: number) => found[at] === true && (!isCell || count > 1)
     return elements.map((element, at) => {
@@ -227,8 +227,8 @@ const withHeadings = (
 }
 
 /**
- * A document with what its looks say: headings that no style names, listings and code by their letters, tables of contents, heads of
- * tables that are bold, captions beside what they name and names of rows (a mark at their beginning).
+ * Adds to a document what its look shows: headings without a style, listings and code by their typeface, tables of
+ * contents, bold header rows, captions next to what they name, and row headers (a mark at their beginning).
  */
 export const seen = (
   document: Element,

@@ -39,7 +39,7 @@ const ownRelation = (kind: string, part: string): Relation => ({
 /** The picture that is nowhere. */
 const NO_PICTURE: Relation = { id: NOWHERE, kind: "image", target: "nowhere.png", part: undefined }
 
-/** All that mammoth has to know of lists, whose numbers it does not count: 1 is numbered, 2 is not. */
+/** All that mammoth needs to know of lists, since it does not count their numbers: 1 is numbered, 2 is not. */
 const lists = (): string => {
   const levels = (format: string) =>
     Array.from(

@@ -15,11 +15,11 @@ import type { Styles } from "./package/styles.ts"
 const MAX_HEADING = 120
 /** What ends a sentence, or leads to the next line. */
 const SENTENCE_END = /[.,;:!?…]$/u
-/** Where more of the paragraphs look like headings, none is one. */
+/** Share of the paragraphs above which none of those that look like headings is one. */
 const MOST = 1 / 3
 /** A heading begins with a word or a number. */
 const BEGINS = /^[\p{L}\p{N}]/u
-/** Letters that are so much larger than the text's need not be bold. */
+/** Ratio of sizes from which on a heading need not be bold. */
 const LARGER = 1.3
 const LEVELS = 3
 

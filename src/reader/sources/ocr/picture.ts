@@ -61,7 +61,7 @@ const thresholdOf = (levels: Uint8Array): number => {
 const MAX_CHANGES = 0.25
 /** No line of print is lower or narrower, pixels. */
 const MIN_SIDE = 12
-/** Pixels that are dark: less is dust, more is no page. */
+/** Least and greatest share of dark pixels: less is dust, more is not a page. */
 const MIN_DARK = 0.0001
 const MAX_DARK = 0.85
 

@@ -17,11 +17,14 @@ import { codeOf } from "./listing.ts"
 /** Part of the letters of rows that is mathematics from which on they are lines of formulas. */
 const FORMULAS = 0.5
 
-/** What stands between the sides of equations alone; arrows lead from an example to what it makes, too. */
+/** Signs between the sides of equations alone. Arrows are left out: they also lead from an example to its result. */
 const COMPARES = /^[=<>≤≥≈≡∼]$/u
 const WORD = /\p{L}{3}/u
 
-/** Whether aligned rows are lines of formulas that could not be read as such: an array whose column is a relation, or letters that are mathematics. */
+/**
+ * True when aligned rows are lines of formulas that could not be read as such: an array with a column of relations, or
+ * mathematical letters.
+ */
 const areFormulas = ({ rows }: AlignedTable, fonts: ReadonlyArray<FontFace>): boolean => {
   const texts = rows.map((row) => row.map(({ segments }) => segments.map(segmentText).join(" ").trim()))
   const at = texts[0]?.findIndex((text) => COMPARES.test(text)) ?? -1

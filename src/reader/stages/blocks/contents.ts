@@ -32,7 +32,7 @@ export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   return back <= MAX_BACK * printed.length
 }
 
-/** Lines of long titles between entries, at most; fewest entries that are known without leaders. */
+/** Greatest number of lines of long titles between entries; least number of entries without leaders. */
 const MOST_BETWEEN = 2
 const MIN_LISTED = 3
 
@@ -52,8 +52,8 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
 }
 
 /**
- * Where tables of contents stand among lines: titles, each with the entries below it, whose end is `to`, and entries below no title, a
- * few of which have leaders. On a page that is `titled` those need none: their title stands above another column.
+ * Tables of contents among lines: titles, each with the entries below it up to `to`, and entries without a title, a few
+ * of which have leaders. On a `titled` page they need no leaders: their title is above another column.
  */
 export const contentsIn = (
   lines: ReadonlyArray<Line>,
@@ -81,7 +81,7 @@ export const isTitled = (segments: ReadonlyArray<Segment>): boolean =>
 /** Longest words between entries: a part's name, the first line of a long title. */
 const MAX_BETWEEN = 100
 
-/** An entry as it is written: its leaders are one sign. One that is listed may have none. */
+/** An entry: its leaders are one sign. A listed one may have no leaders. */
 const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
 const LISTED_ENTRY = /[\s…](?:\d{1,4}|[ivxlc]{1,7})$/i
 
@@ -99,7 +99,10 @@ const isListed = (block: Block): boolean =>
       first?.kind === "paragraph" && LISTED_ENTRY.test(textOfSpans(first.spans).trimEnd())
   )
 
-/** How many blocks from one on make up a table of contents, and where the search ended: no entry stands between its last and `end`. */
+/**
+ * Number of blocks from one on that make up a table of contents, and where the search ended: no entry is between its
+ * last and `end`.
+ */
 const entriesFrom = (
   blocks: ReadonlyArray<Block>,
   from: number,
@@ -154,7 +157,7 @@ interface ContentsTargets {
   readonly lead: number | undefined
 }
 
-/** Where entries lead, according to the outline and the page numbers in the margins. */
+/** Targets of entries, by the outline and the page numbers in the margins. */
 export const contentsTargets = (
   pageCount: number,
   outline: ReadonlyArray<OutlineEntry>,
@@ -173,7 +176,7 @@ export const contentsTargets = (
   return { pageCount, titles, lead: numberLead }
 }
 
-/** An entry's words, what stands between them and its page's number, and that number. */
+/** An entry's words, the leaders, and the number of its page. */
 const ENTRY = /^(?<title>.*?[^\s.…])(?<between>[\s.…]+)(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/isu
 
 /** The page (from 0) that an entry names; undefined where neither outline nor margins show it. */

@@ -1,4 +1,4 @@
-/** Terms in code, each above or beside what it means: options of commands, functions, what Texinfo calls tables. */
+/** Terms in code, each above or next to its meaning: options of commands, functions, Texinfo's tables. */
 import { append } from "../../model/lists.ts"
 import type { FontFace } from "../../model/page-content.ts"
 import { isCode, type Line } from "../lines/line.ts"
@@ -6,7 +6,7 @@ import { leadsToPages, markerOf } from "../lines/markers.ts"
 import { firstWordWidth, SENTENCE_END } from "../lines/paragraphs.ts"
 import { beginsInCode, isTypewriter, type Segment, segmentText } from "../lines/segment.ts"
 
-/** How far a meaning is set in from its term at least, and at most, in font sizes. */
+/** Least and greatest indent of a meaning from its term, in font sizes. */
 const SET_IN = 1
 const MOST_SET_IN = 12
 /** The step from a term to its meaning is that of a text's lines, in font sizes, or somewhat more. */
@@ -14,18 +14,21 @@ const TERM_STEP = 1.4
 const WIDE_STEP = 2.2
 /** Edges that differ by less are one, in font sizes. */
 const SAME_EDGE = 0.3
-/** Fewest of a list, unless the term says what kind of thing it is: one may be code that the words below go on about. */
+/**
+ * Least number of definitions in a list, unless the term names the kind of thing: a single one may be code that the
+ * words below continue.
+ */
 const MIN_DEFINITIONS = 2
 /** What kind of thing a term is, at the line's end: `[Function]`, `(method)`. Terms are in code, so that no unit is taken for one. */
 const KIND = /^[[(][^[\]()]{2,40}[\])]$/
 
-/** Where terms and meanings begin, points. */
+/** Left edges of terms and meanings, in points. */
 interface Edges {
   readonly term: number
   readonly meaning: number
 }
 
-/** A term with its meaning, of which some may stand on the term's line. */
+/** A term with its meaning, which may begin on the term's line. */
 interface Definition {
   readonly terms: ReadonlyArray<ReadonlyArray<Segment>>
   readonly meaning: ReadonlyArray<Segment>
@@ -42,7 +45,10 @@ class Reader {
   readonly #lines: ReadonlyArray<Line>
   readonly #right: number
   readonly #fonts: ReadonlyArray<FontFace>
-  /** Whether each line, if it is a term, goes on with no paragraph, whose last line may begin in code, too. */
+  /**
+   * For each line: true when it, as a term, does not continue a paragraph. The last line of a paragraph may begin in
+   * code, too.
+   */
   readonly #apart: Array<boolean> = []
 
   constructor(lines: ReadonlyArray<Line>, right: number, fonts: ReadonlyArray<FontFace>) {
@@ -50,7 +56,7 @@ class Reader {
     this.#right = right
     this.#fonts = fonts
     for (let at = 0; at < lines.length; at++) {
-      // Terms may stand below each other.
+      // Terms may follow each other.
       const isBelowTerm = this.#isTerm(at - 1)
       this.#apart.push(at === 0 || (isBelowTerm ? this.#isApart(at - 1) : this.#step(at - 1) > TERM_STEP))
     }
@@ -71,7 +77,9 @@ class Reader {
     )
   }
 
-  /** Whether a line is a term alone: it was ended on purpose, be it by what kind of thing it is, and it ends no sentence. */
+  /**
+   * True when a line is a term alone: it was ended on purpose, possibly by the kind of thing, and it ends no sentence.
+   */
   #isTerm(at: number): boolean {
     const [line, next] = [this.#lines[at], this.#lines[at + 1]]
     if (line === undefined || next === undefined || !this.#mayBeTerm(line)) return false
@@ -86,7 +94,7 @@ class Reader {
     return segments.length > 1 && last !== undefined && KIND.test(segmentText(last).trim())
   }
 
-  /** The edges that a term gives, whose meaning stands below it in words; undefined where it is none. */
+  /** The edges of a term with its meaning in words below; undefined where the line is not such a term. */
   edgesAt(at: number): Edges | undefined {
     const [line, next, after] = [at, at + 1, at + 2].map((one) => this.#lines[one])
     if (line === undefined || next === undefined || !this.#isTerm(at)) return undefined
@@ -95,7 +103,7 @@ class Reader {
     // The first line of a paragraph may be set in, too.
     const isBlock =
       after === undefined || after.x0 > next.x0 - SAME_EDGE * size || this.#step(at + 1) > TERM_STEP
-    // Below white space only a paragraph whose lines are all set in is one that explains.
+    // Below white space, only a paragraph with all lines indented explains a term.
     const isEven = after !== undefined && Math.abs(after.x0 - next.x0) < SAME_EDGE * size
     return isBlock &&
       this.#step(at) < (isEven ? WIDE_STEP : TERM_STEP) &&
@@ -131,12 +139,12 @@ class Reader {
     return pieces.every(({ run }) => isTypewriter(this.#fonts[run.font]))
   }
 
-  /** The first segment of a line that stands where meanings begin. */
+  /** Index of the segment at the left edge of meanings. */
   #besideAt({ segments, size }: Line, meaning: number): number {
     return segments.findIndex(({ x0 }) => Math.abs(x0 - meaning) < SAME_EDGE * size)
   }
 
-  /** The first line of definitions whose edges one of them gave: those above it may have their meanings beside them. */
+  /** The first line of the definitions that share these edges: those above it may have their meanings next to them. */
   startOf(at: number, floor: number, edges: Edges): number {
     let start = at
     for (let above = at - 1; above >= floor; above--) {

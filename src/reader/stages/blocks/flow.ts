@@ -38,13 +38,13 @@ import { stackedGroups } from "./stacked-lines.ts"
 export interface FlowContext {
   readonly inline: InlineContext
   readonly heading: HeadingContext
-  /** Where the lower part of the page begins, in which footnotes stand. */
+  /** Top of the lower part of the page, which may have footnotes. */
   readonly lowerPart: number
-  /** Thin level lines: bars of fractions, among others; undefined where words do not stand as their boxes say. */
+  /** Thin level lines: bars of fractions, among others; undefined where the boxes of words are unreliable. */
   readonly bars: ReadonlyArray<Box> | undefined
-  /** Notes below a rule of their own: they are rows of no table. */
+  /** Notes below a footnote rule: they are rows of no table. */
   readonly notes: ReadonlySet<Segment>
-  /** The page has the title of a table of contents, be it in another column. */
+  /** The page has the title of a table of contents, possibly in another column. */
   readonly titled: boolean
   /** The page is a table of contents: entries without leaders are entries, too. */
   readonly contents: boolean
@@ -54,7 +54,7 @@ export interface FlowContext {
 const isEntry = ({ lines }: Group, contents: boolean): boolean =>
   lines.slice(-1).some((last) => LEADER_LINE.test(last.text) || (contents && isListedEntry(last)))
 
-/** Lines of one item are no further apart, in font sizes. */
+/** Greatest step between lines of one item, in font sizes. */
 const ITEM_STEP = 1.25
 
 const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowContext): Heading => ({
@@ -70,7 +70,7 @@ const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowC
   )
 })
 
-/** White space between "Chapter 3" and its title at most, in font sizes of the title. */
+/** Greatest gap between "Chapter 3" and its title, in font sizes of the title. */
 const LABEL_GAP = 5
 
 /** Reads the text of one column, from top to bottom. */
@@ -88,7 +88,7 @@ class ColumnReader {
     this.#gathering = new Gathering(this.#column)
   }
 
-  /** Lines between formulas. What a heading lists of the document is no table. */
+  /** Reads the lines between formulas. A list of the document's parts below a heading is not a table. */
   read(lines: ReadonlyArray<Line>): void {
     let start = 0
     for (const { from, to } of contentsIn(lines, this.#context.titled)) {
@@ -101,7 +101,7 @@ class ColumnReader {
     this.#tablesAndText(lines.slice(start))
   }
 
-  /** What is no text, and its lines. */
+  /** Adds a block that is not text, with its lines. */
   part(block: Block, lines: ReadonlyArray<Line>): void {
     this.#gathering.part(block, lines)
   }
@@ -171,7 +171,7 @@ class ColumnReader {
     }
   }
 
-  /** Adds a paragraph, and before it the heading that stands in its first line. */
+  /** Adds a paragraph, and before it the heading in its first line. */
   #paragraph(group: Group, left: number): void {
     const runIn = runInHeading(group, this.#context.heading)
     if (runIn === undefined) return this.#gathering.text(group, { left, right: this.#column.right })
@@ -199,10 +199,10 @@ class ColumnReader {
   }
 }
 
-/** Lists of definitions within each other at most. */
+/** Greatest depth of nested lists of definitions. */
 const MOST_LEVELS = 3
 
-/** The list of definitions; undefined where a heading or a note stands among them. */
+/** The list of definitions; undefined where it contains a heading or a note. */
 const listOfDefinitions = (
   { definitions }: Definitions,
   right: number,
@@ -222,7 +222,7 @@ const listOfDefinitions = (
 }
 
 /**
- * The blocks of one column's text. `end`: where it ends, points. `level`: in how many lists of definitions it stands.
+ * The blocks of one column's text. `end`: its lower end, in points. `level`: number of enclosing lists of definitions.
  */
 export const flowBlocks = (
   segments: ReadonlyArray<Segment>,
@@ -245,7 +245,7 @@ export const flowBlocks = (
   return reader.blocks()
 }
 
-/** What is no text among a column's lines, in their order. */
+/** The blocks among a column's lines that are not text, in order. */
 const partsOf = (
   lines: ReadonlyArray<Line>,
   right: number,

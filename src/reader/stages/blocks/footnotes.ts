@@ -3,9 +3,9 @@ import { isCode, type Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNoteMark } from "../lines/segment.ts"
 
-/** Notes, and what else stands aside in small print, are set smaller than the text by this factor at least. */
+/** Largest size of notes and other small print, as a share of the text's size. */
 export const SMALLER = 0.94
-/** Part of a page's height from which on footnotes stand. */
+/** Share of a page's height above which there are no footnotes. */
 export const LOWER_PART = 0.4
 const PLAIN_MARK = /^(\d{1,3}|[*∗†‡§¶]{1,3})[.)]?\s+\S/
 
@@ -27,8 +27,8 @@ export const noteMark = (line: Line, bodySize: number, code = false): NoteGroup 
 }
 
 /**
- * Index of a column's first footnote: the first marked group of those at its end that are all set smaller than the text; the
- * number of groups where there are none.
+ * Index of a column's first footnote: the first marked group of those at its end that are all smaller than the text;
+ * the number of groups where there is no footnote.
  */
 export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, lowerPart: number): number => {
   let from = groups.length
@@ -43,7 +43,7 @@ export const footnotesFrom = (groups: ReadonlyArray<Group>, bodySize: number, lo
     if (line !== undefined && noteMark(line, bodySize, group?.code) !== undefined) break
     from += 1
   }
-  // A listing that counts its lines may begin with one that is no code; addresses behind raised marks are notes.
+  // A numbered listing may begin with a line that is not code; addresses behind raised marks are notes.
   const lines = groups.slice(from).flatMap((group) => group.lines)
   const isRaised = lines[0]?.segments[0]?.pieces[0]?.raise === "sup"
   return !isRaised && lines.filter(isCode).length > lines.length / 2 ? groups.length : from

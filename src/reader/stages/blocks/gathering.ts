@@ -24,7 +24,7 @@ export interface GatheringContext {
   readonly inline: InlineContext
   /** Size of running text, points. */
   readonly bodySize: number
-  /** Where the column's lines end, points. */
+  /** Right edge of the column's lines, in points. */
   readonly right: number
 }
 
@@ -35,7 +35,7 @@ const seamOf = (group: Group, { bodySize, right }: GatheringContext): Seam => ({
   small: group.lines.slice(0, 1).every((line) => wordsSize(line) < SMALLER * bodySize)
 })
 
-/** The words of lines, each on a line of its own. */
+/** The words of lines, with the line breaks kept. */
 const brokenSpans = (lines: ReadonlyArray<Line>, inline: InlineContext): ReadonlyArray<Span> =>
   lines.flatMap((line, at) => [...(at === 0 ? [] : [BREAK]), ...spansOf([line], inline)])
 
@@ -51,19 +51,19 @@ export const paragraph = (group: Group, context: GatheringContext, broken = fals
 /** Entries of a table of contents are a list without marks. */
 const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: undefined, dress: "" }
 
-/** How far left of its item's words what belongs to it may stand, in font sizes, and how far below. */
+/** Greatest distance of an item's further content to the left of its words, and below, in font sizes. */
 const OUT = 0.6
 const BELOW = 3.5
 
-/** An item that may go on, the outermost first. */
+/** An item that may continue; the outermost comes first. */
 interface OpenItem {
   readonly marker: Marker
   readonly x0: number
-  /** Where its words stand. */
+  /** Left edge of its words. */
   readonly words: number
 }
 
-/** Where an item's words stand: as its second line shows, where that is set in, or behind its marker. */
+/** Left edge of an item's words: from its second line, where that is indented, or behind its marker. */
 const wordsOf = (lines: ReadonlyArray<Line>, { length }: Marker): number => {
   const [first, second] = lines
   if (first === undefined) return 0
@@ -71,7 +71,7 @@ const wordsOf = (lines: ReadonlyArray<Line>, { length }: Marker): number => {
   let left = length
   for (const { text, x0, x1 } of piecesOf(first.segments)) {
     if (text.length > left) return x0 + (Math.max(0, left) / text.length) * (x1 - x0)
-    // Between a marker of its own and its words there is white space.
+    // There is white space between a separate marker and its words.
     left -= Math.max(text.length, text.trimEnd().length + 1)
   }
   return first.x0
@@ -83,7 +83,7 @@ interface Text {
   readonly broken: boolean
 }
 
-/** What stands below an item, and is its where the item or its list goes on further below. */
+/** Content below an item. It belongs to the item where the item or its list continues further below. */
 type Below =
   | { readonly kind: "lines"; readonly lines: Array<Line> }
   | { readonly kind: "block"; readonly block: Block }
@@ -166,7 +166,7 @@ export class Gathering {
     this.#bottom = group.lines.at(-1)?.baseline ?? this.#bottom
   }
 
-  /** Whether a plain group stands where the words of an item do that may go on: another paragraph of it. */
+  /** True when a plain group is aligned with the words of an open item: another paragraph of it. */
   continuesItem(group: Group): boolean {
     return this.#continued(group) !== undefined
   }
@@ -196,7 +196,7 @@ export class Gathering {
     this.#bottom = lines.at(-1)?.baseline ?? this.#bottom
   }
 
-  /** Adds what is no text: a formula, a table. */
+  /** Adds a block that is not text: a formula, a table. */
   part(block: Block, lines: ReadonlyArray<Line>): void {
     if (!this.#isBelowItem(lines)) return this.add(block)
     this.#below.push({ kind: "block", block })
@@ -228,7 +228,7 @@ export class Gathering {
     return !isGathering && this.#text === undefined && this.blocks.at(-1)?.kind === "heading"
   }
 
-  /** The item that a group goes on with: the innermost whose words stand where all of its lines do. */
+  /** The item that a group continues: the innermost with words at the left edge of all of its lines. */
   #continued({ lines }: Group): OpenItem | undefined {
     const [line] = lines
     if (line === undefined || !this.#isNear(line)) return undefined
@@ -287,7 +287,10 @@ export class Gathering {
     append(this.blocks, this.#takeBelow())
   }
 
-  /** Adds lists of items. "(3)" beside a formula: a mark without words makes no list, and a bullet without words says nothing. */
+  /**
+   * Adds lists of items. "(3)" next to a formula is a mark without words, and makes no list; a bullet without words is
+   * dropped.
+   */
   #lists(items: ReadonlyArray<{ readonly group: Group; readonly item: LooseItem }>): void {
     const lists = listsOf(items.map(({ item }) => item))
     if (!lists.some(isHollow)) return append(this.blocks, lists)

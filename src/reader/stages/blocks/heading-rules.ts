@@ -60,7 +60,7 @@ interface Candidate {
   readonly style: string
   /** Share of typewriter. */
   readonly typewritten: number
-  /** Has a bullet that is no dash of a letter between dashes. */
+  /** True for a bullet, but not for the dash of a letter between dashes. */
   readonly bulleted: boolean
 }
 
@@ -90,7 +90,10 @@ const candidateOf = (group: Group, first: Line, context: HeadingContext): Candid
   }
 }
 
-/** Running text and lists may repeat a title of the outline; a heading stands apart, or has a style of its own. */
+/**
+ * Running text and lists may repeat a title of the outline; a heading is separated by white space, or has a distinct
+ * style.
+ */
 const isNamed = ({ group, looks, named }: Candidate): boolean =>
   named !== undefined &&
   (looks !== undefined || (group.lines.length <= 2 && group.gap > 1.3 && group.marker?.ordered !== false))
@@ -99,7 +102,7 @@ const isNamed = ({ group, looks, named }: Candidate): boolean =>
 const isReference = ({ alone, context: { outline }, style, text }: Candidate): boolean =>
   alone && (REFERENCE.test(text.trim()) || outline.references.has(style))
 
-/** A single letter of a script whose words have more of them. */
+/** A single letter, in scripts with longer words. */
 const LONE_LETTER = /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]\p{M}*$/u
 /** Most letters and digits of a variable with its index. */
 const MAX_VARIABLE = 4
@@ -124,7 +127,7 @@ const isUnlisted = (candidate: Candidate): boolean =>
   UNLISTED.test(candidate.text) ||
   isBeyond(candidate.number, candidate.context.outline)
 
-/** Whether a candidate is smaller than the text, and nothing else tells that it is a heading. */
+/** True when a candidate is smaller than the text, and nothing else marks it as a heading. */
 const isSmallPrint = (candidate: Candidate): boolean => {
   const { alone, context, first, group, style, text } = candidate
   const { profile } = context
@@ -133,7 +136,7 @@ const isSmallPrint = (candidate: Candidate): boolean => {
   return !(alone && areHeads(profile.statistics.styles[style]))
 }
 
-/** The level of what is set as a heading: by the outline where the document has one. */
+/** The level of a group in heading style: by the outline where the document has one. */
 const styledLevel = ({ context, larger, looks = 1, number, style }: Candidate): number => {
   if (context.outline.reach === "none") return looks
   if (style === context.profile.title) return 1
@@ -143,7 +146,7 @@ const styledLevel = ({ context, larger, looks = 1, number, style }: Candidate): 
   )
 }
 
-/** A reason for which a group is a heading, or is none. */
+/** A reason for or against taking a group as a heading. */
 interface HeadingRule {
   readonly id: string
   readonly why: string

@@ -21,7 +21,10 @@ import { census } from "../regions/formulas/census.ts"
 
 /** Words of a function that is explained, larger than the text but not bold: its parameters in brackets, its types. */
 export const PROTOTYPE = /[()[\]{}<>*;=…]|\. ?\. ?\.|\p{L}_\p{L}/u
-/** Share of typewriter that such a line has at least; of slanted letters and typewriter, where it is hardly larger than the text. */
+/**
+ * Least share of typewriter in such a line; and of slanted letters and typewriter together, in a line of about the
+ * text's size.
+ */
 const TYPED = 0.2
 const SLANTED = 0.5
 export const HARDLY_LARGER = 1.15
@@ -61,17 +64,17 @@ export interface HeadingContext {
   readonly headed?: boolean
 }
 
-/** Bold lines that are smaller than the text by this factor are headings only where they have a section's number, or stand alone. */
+/** Ratio of sizes below which bold lines are headings only with a section's number, or with white space around them. */
 export const SMALL = 0.93
 
-/** White space above and below, in font sizes, around a line that stands alone. */
+/** White space above and below a line that counts as separate, in font sizes. */
 const ALONE = 1.6
 
-/** Whether a group stands alone: white space around it, and nothing above that announces it as an example. */
+/** True when a group has white space around it, and no sentence above announces it as an example. */
 export const standsAlone = ({ announced, below, gap, lines }: Group): boolean =>
   gap > ALONE && below > ALONE && lines.length <= 2 && !announced
 
-/** By how much more than paragraphs a heading of the text's own size stands apart, in font sizes. */
+/** Least additional white space above a heading in the size of the text, compared with paragraphs, in font sizes. */
 const APART = 0.27
 
 /**
@@ -85,11 +88,11 @@ const isSetLikeText = ({ below, gap }: Group, { profile, step }: HeadingContext)
   Math.min(gap, below) < Infinity &&
   [gap, below].every((white) => white === Infinity || Math.abs(white - step) <= APART)
 
-/** A line as near as this below another, in font sizes, stands beside it: a cell. */
+/** Greatest step to a line below that makes it a neighbouring cell, in font sizes. */
 const BESIDE = 1.08
 /** A heading of the text's own size is bold throughout, but for a mark. */
 const ALL_BOLD = 0.85
-/** Part of a line that is code from which on words beside it say nothing. */
+/** Share of code in a line from which on its other words do not count. */
 const MOSTLY_CODE = 0.8
 
 /**
@@ -137,7 +140,7 @@ export const isBulleted = (group: Group): boolean =>
   standsAlone(group) &&
   group.lines.every(isBoldLine)
 
-/** A letter of an index may be set so: its dash is no bullet. */
+/** An index letter between dashes: the dash is not a bullet. */
 export const BETWEEN_DASHES = /^([-–—]) .* \1$/
 
 export const textOf = ({ lines }: Group): string => lines.map(({ text }) => text).join(" ")
@@ -172,11 +175,11 @@ export const lookLevel = (group: Group, text: string, context: HeadingContext): 
   const [first] = lines
   const { looks, numbered } = profile.sections
   const number = sectionNumber(text)
-  // The first part of a section stands right below the section's heading.
+  // The first part of a section is right below the section's heading.
   const near = gap < ABOVE && !(context.headed === true && number !== undefined)
   if (first === undefined || near || lines.length > 2) return undefined
   if (text.length > MAX_BOLD || /[.,;:]$/.test(text) || CAPTION.test(text)) return undefined
-  // A number may stand apart from its words.
+  // A number may be separated from its words.
   const [lead] = first.segments
   const apart = number !== undefined && lead !== undefined && segmentText(lead).length < number.length
   if (lines.some((line, at) => isInCells(line, at === 0 && apart ? 2 : 1, WIDE_GAP))) return undefined
@@ -190,7 +193,7 @@ export const lookLevel = (group: Group, text: string, context: HeadingContext): 
   if (level === undefined) return undefined
   if (number !== undefined)
     return outline.reach === "sections" ? undefined : numbered.get(numberKind(text) ?? "")
-  // Without a number: "References". A list's item in capitals is none.
+  // Headings without a number: "References". A list's item in capitals is not one.
   const alone = group.marker === undefined && group.below > BESIDE
   return key.endsWith("capitals") && alone ? level : undefined
 }
@@ -214,7 +217,7 @@ export const isBeyond = (kind: string | undefined, outline: Outline): boolean =>
   kindLevel(kind, outline) !== undefined &&
   ![...outline.kinds.keys()].some((named) => (partsOf(named) ?? 0) >= (partsOf(kind) ?? 0))
 
-/** Where a heading that the outline leaves out stands: beside those that look like it, else below those that are larger. */
+/** Level of a heading that the outline leaves out: that of headings that look like it, else below the larger ones. */
 export const unnamedLevel = (
   key: string,
   kind: string | undefined,
@@ -229,7 +232,7 @@ export const unnamedLevel = (
   return above.length === 0 ? undefined : greatest(above)
 }
 
-/** Whether a line has bold words beside its code: "Option `mathstyle`". */
+/** True when a line has bold words next to its code: "Option `mathstyle`". */
 export const hasBoldWords = ({ bold, monospace }: Line): boolean =>
   monospace < MOSTLY_CODE && bold >= ALL_BOLD * (1 - monospace)
 
@@ -244,7 +247,9 @@ export const isEquation = ({ lines }: Group, { fonts }: HeadingContext): boolean
   return math + variables > 0 && relates && words === 0
 }
 
-/** Whether a group is set as functions are: in typewriter in part, or slanted for the most part and hardly larger than the text. */
+/**
+ * True when a group looks like a function's name: partly in typewriter, or mostly slanted and of about the text's size.
+ */
 export const isTyped = (
   { lines }: Group,
   typewritten: number,
@@ -265,8 +270,8 @@ export const isTyped = (
 export const DISPLAYED = 1.4
 
 /**
- * The level of a heading by its number's kind. Numbers of one part are counted anew within a section as well: there a lower style
- * tells the level.
+ * The level of a heading by its number's kind. Numbers of one part may restart within a section: there a lower style
+ * decides the level.
  */
 export const numberedLevel = (
   { sections }: DocumentProfile,

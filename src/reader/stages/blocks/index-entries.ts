@@ -7,15 +7,15 @@ import type { Line } from "../lines/line.ts"
 /** Fewest entries of a column, and the least share of its lines, but for heads, that end in pages. */
 const MIN_ENTRIES = 5
 const MIN_SHARE = 0.6
-/** Lines that end in no page, between two that do, at most. */
+/** Greatest number of lines without a page number between two with one. */
 const MOST_BETWEEN = 3
-/** Share of the entries that name an earlier page than the entry above, at least: in a table of contents pages ascend. */
+/** Least share of the entries that name an earlier page than the entry above: in a table of contents pages ascend. */
 const MIN_BACK = 0.15
 /** Edges that differ by less are one, in font sizes. */
 const SAME_EDGE = 0.5
-/** A line that goes on below ends this near to the column's end, in font sizes. */
+/** Greatest distance from the column's right edge of a line that continues below, in font sizes. */
 const FULL = 5
-/** Levels of entries at most. */
+/** Limit on levels of entries. */
 const MOST_LEVELS = 4
 const ALL_BOLD = 0.85
 
@@ -23,7 +23,10 @@ const PAGE = /^(?:\d{1,4}|[ivxlc]{1,7})(?:\s?[–-]\s?\d{1,4})?(?:ff?\.?)?$/
 const LED_PAGE = /[.…]\s*(?:\d{1,4}(?:\s?[–-]\s?\d{1,4})?|[ivxlc]{1,7})$/
 const LEADERS = /\.\s?\.|…/
 
-/** The numbers of the pages that a line ends in, behind a comma or leaders; undefined where there are none, or they do not ascend. */
+/**
+ * The page numbers at the end of a line, behind a comma or leaders; undefined where there are no numbers, or they do
+ * not ascend.
+ */
 const pagesOf = ({ text }: Line): ReadonlyArray<number> | undefined => {
   const parts = text.split(",").map((part) => part.trim())
   const words = parts.findLastIndex((part) => !PAGE.test(part))
@@ -35,7 +38,7 @@ const pagesOf = ({ text }: Line): ReadonlyArray<number> | undefined => {
   return numbers.every((page, at) => page >= (numbers[at - 1] ?? 0)) ? numbers : undefined
 }
 
-/** Whether a line has nothing but pages: it goes on with the entry above. */
+/** True when a line has only page numbers: it continues the entry above. */
 const isRest = ({ text }: Line): boolean =>
   text.split(",").every((part) => PAGE.test(part.trim()) || /^(?:[.…]\s*)*$/.test(part.trim())) ||
   /^(?:[.…]\s*)+[\divxlc]/.test(text)
@@ -44,11 +47,14 @@ const isRest = ({ text }: Line): boolean =>
 const isHead = (line: Line): boolean =>
   pagesOf(line) === undefined && (/^\s*\S\s*$/u.test(line.text) || line.bold > ALL_BOLD)
 
-/** Whether a line goes on below: it is full, or its last word is cut. */
+/** True when a line continues below: it is full, or its last word is cut. */
 const goesOn = ({ hyphenated, size, x1 }: Line, right: number): boolean =>
   x1 > right - FULL * size || hyphenated
 
-/** Whether the line below, which ends in pages, is an entry of its own that is set in, as a function's files are below its name. */
+/**
+ * True when the line below, which ends in page numbers, is a separate, indented entry, as a function's files are below
+ * its name.
+ */
 const isOver = (line: Line | undefined, next: Line | undefined, right: number): boolean =>
   line !== undefined &&
   next !== undefined &&
@@ -61,7 +67,7 @@ interface IndexLines {
   readonly to: number
 }
 
-/** Where entries of an index stand among a column's lines, from one letter of the alphabet to the next. Linear. */
+/** Index entries among a column's lines, from one letter of the alphabet to the next. Linear. */
 export const indexLines = (lines: ReadonlyArray<Line>): ReadonlyArray<IndexLines> => {
   const pages = lines.map(pagesOf)
   const right = greatest(lines.map(({ x1 }) => x1))
@@ -103,7 +109,7 @@ interface Entry {
   readonly lines: Array<Line>
 }
 
-/** Entries by how far they are set in. A line goes on with the one above that ends in no page where that goes on. */
+/** Entries by indent. A line continues the one above where that ends in no page number. */
 const entriesOf = (lines: ReadonlyArray<Line>, right: number): ReadonlyArray<Entry> => {
   const edges: Array<number> = [least(lines.map(({ x0 }) => x0))]
   const entries: Array<Entry> = []

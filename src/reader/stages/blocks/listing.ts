@@ -5,11 +5,14 @@ import type { Line } from "../lines/line.ts"
 /** Width of a monospaced letter in font sizes. */
 const LETTER = 0.6
 
-/** Steps of a listing, in font sizes and in its own least steps, from which on a blank line stands in between. */
+/**
+ * Steps between lines of a listing from which on there is a blank line, in font sizes and in the listing's smallest
+ * steps.
+ */
 const BLANK = 1.9
 const BLANK_OF_OWN = 1.4
 
-/** The least step of a listing, points; of two lines it says nothing. */
+/** The least step of a listing, in points; unreliable for two lines. */
 const ownStep = (lines: ReadonlyArray<Line>): number =>
   lines.length < 3
     ? 0

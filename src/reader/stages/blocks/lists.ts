@@ -4,9 +4,9 @@ import { follows, type Marker } from "../lines/markers.ts"
 
 /** A list item before lists are built. */
 export interface LooseItem {
-  /** Undefined for what goes on with an item above, whose marker stands there. */
+  /** Undefined for the continuation of the item above, which has the marker. */
   readonly marker: Marker | undefined
-  /** Where its marker stands. */
+  /** Left edge of its marker. */
   readonly x0: number
   readonly blocks: ReadonlyArray<Block>
 }
@@ -32,10 +32,12 @@ const closed = ({ first, items }: OpenList): List => ({
   seam: NO_SEAM
 })
 
-/** Items within which a numbered list has to go on behind another one that stands inside of it without an indent. */
+/**
+ * Greatest number of items of an inner list without an indent, behind which the outer numbered list has to continue.
+ */
 const GOES_ON_WITHIN = 40
 
-/** Whether a numbered list goes on behind the items from `at` on, which stand where its own do. */
+/** True when a numbered list continues behind the items from `at` on, at the same left edge. */
 const goesOn = ({ last, x0 }: OpenList, items: ReadonlyArray<LooseItem>, at: number): boolean => {
   for (const item of items.slice(at, at + GOES_ON_WITHIN)) {
     if (item.x0 < x0 - SAME_INDENT) return false

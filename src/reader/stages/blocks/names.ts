@@ -6,7 +6,7 @@ import { sectionNumber } from "../lines/section-number.ts"
 
 const CHAPTER =
   /^(?:chapter|appendix|section|kapitel|anhang|abschnitt|chapitre|annexe)\s(?<number>[\dA-Z][\d.]*|[IVX]+)/iu
-/** Captions of what is counted by itself and is neither a figure nor a table. */
+/** Captions with a separate count that are neither figures nor tables. */
 const OTHER_CAPTION = /^(?:listing|chart|exhibit)/iu
 
 const bare = (number: string): string => number.replaceAll(/^[§\s([]{1,8}|[\s.:)\]–—-]{1,8}$/gu, "")
@@ -31,6 +31,6 @@ export const referredBy = (block: Block): string | undefined => {
   return number === undefined ? undefined : `${isTableCaption(caption) ? "table" : "figure"} ${number}`
 }
 
-/** Whether what has the name of something before is the same, that goes on: on the next page, no heading between them. */
+/** True when two things of one name are the same, continued on the next page without a heading between. */
 export const goesOn = (name: string, before: Met, { headings, page }: Met): boolean =>
   !name.startsWith("equation ") && page === before.page + 1 && headings === before.headings

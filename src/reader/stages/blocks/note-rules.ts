@@ -8,12 +8,15 @@ import { noteMark } from "./footnotes.ts"
 /** The rule above notes: its shortest length, points, and its longest as a share of the page's width. */
 const SHORT = 30
 const LONG = 0.45
-/** How far below it the first note stands at most, how far above it the text ends at least, in font sizes of the text. */
+/**
+ * Greatest distance of the first note below the rule, and least distance of the text above it, in font sizes of the
+ * text.
+ */
 const BELOW = 2.5
 const ABOVE = 0.8
 /** Rules that begin and end alike are a table's. */
 const ALIKE = 3
-/** Most rules that are looked at: one a column. */
+/** Limit on rules that are examined: one for each column. */
 const MOST_RULES = 6
 /** How far from the rule's beginning notes begin, in font sizes of the text. */
 const INDENT = 2
@@ -28,7 +31,7 @@ const notesBelow = (rule: Box, rows: ReadonlyArray<Line>, bodySize: number): Rea
   if (nearest !== undefined && rule.y0 - nearest.baseline < ABOVE * bodySize) return []
   const notes: Array<Segment> = []
   for (const row of below) {
-    // Beside it stands what belongs to other columns.
+    // Segments outside of the rule belong to other columns.
     const own = row.segments.filter(({ x0 }) => x0 > rule.x0 - ALIKE && x0 < rule.x1)
     const [first] = own
     if (first === undefined) continue
@@ -45,7 +48,7 @@ const notesBelow = (rule: Box, rows: ReadonlyArray<Line>, bodySize: number): Rea
   return notes
 }
 
-/** The notes of a page that stand below a short rule in its lower part: they are rows of no table, whatever stands above the rule. */
+/** Notes below a short rule in the lower part of a page: they are rows of no table, whatever is above the rule. */
 export const notesBelowRules = (
   rows: ReadonlyArray<Line>,
   bars: ReadonlyArray<Box>,

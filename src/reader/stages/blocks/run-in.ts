@@ -8,7 +8,7 @@ import { sectionNumber, numberKind, levelOfParts, partsOf } from "../lines/secti
 import { isBold, type Piece, type Segment, lengthOf } from "../lines/segment.ts"
 import { type HeadingContext, namedLevel } from "./headings.ts"
 
-/** A heading that stands in the first line of its paragraph, and the paragraph without it. */
+/** A heading in the first line of its paragraph, and the paragraph without it. */
 interface RunIn {
   readonly level: number
   readonly heading: ReadonlyArray<Line>
@@ -33,7 +33,7 @@ const cut = (segment: Segment, pieces: ReadonlyArray<Piece>): ReadonlyArray<Segm
   return [{ ...segment, pieces, x0: first.x0, x1: last.x1, characters: lengthOf(pieces), hyphenated }]
 }
 
-/** Whether a piece stands out from text: what is set so after a number is a heading's words. */
+/** True when a piece differs from text: such words after a number are a heading. */
 const isDistinct = ({ run }: Piece, fonts: ReadonlyArray<FontFace>): boolean =>
   isBold(fonts[run.font]) || fonts[run.font]?.italic === true
 
@@ -64,9 +64,9 @@ const parted = (lines: ReadonlyArray<Line>, fonts: ReadonlyArray<FontFace>) => {
   return undefined
 }
 
-/** White space behind a heading without a number, in font sizes: words of a line stand nearer. */
+/** White space behind a heading without a number, in font sizes; spaces between words are smaller. */
 const QUAD = 0.75
-/** Step from the paragraph above, in font sizes, and how far its lines stand apart from one edge. */
+/** Step from the paragraph above, and tolerance of the left edge of its lines, in font sizes. */
 const ABOVE = 1.7
 const FLUSH = 0.3
 /** Longest one without a number, characters. */
@@ -110,10 +110,10 @@ const isSpaced = ({ gap, lines: [line], marker }: Group, lead: Lead): boolean =>
   )
 }
 
-/** Longest run-in heading in italics, characters, and how much further from the text above it stands than lines of text are apart. */
+/** Longest run-in heading in italics, in characters, and its least distance from the text above, in line steps. */
 const MAX_ITALIC = 60
 const WHITE = 1.35
-/** Italic words that say what follows, and are no title: parts of proofs, and what stands below a title. */
+/** Italic words that announce what follows, and are no title: parts of proofs, and labels below a title. */
 const SAID =
   /^(?:case|step|notation|solution|question|answer|problem|exercise|fact|conjecture|axiom|hypothesis|assumption|property|condition|claim|key ?words|abstract|received|e-?mail|source|note)\b/iu
 
@@ -125,7 +125,7 @@ const mayBeTitle = (words: string): boolean =>
 const isItalic = ({ italic, text }: Line, skip = 0): boolean =>
   italic * text.length > 0.95 * (text.trimEnd().length - skip) - 1
 
-/** Whether a group stands further from the text above it than the lines of its own text are apart. */
+/** True when a group has more white space above it than between its lines. */
 const hasWhiteAbove = ({ gap }: Group, { first, own, second }: Lead): boolean =>
   gap * own.size > WHITE * (second.baseline - first.baseline)
 
@@ -133,7 +133,7 @@ const hasWhiteAbove = ({ gap }: Group, { first, own, second }: Lead): boolean =>
 const isItalicLead = (group: Group, lead: Lead, { step }: HeadingContext): boolean => {
   const { first, own, second } = lead
   const words = own.text.trim()
-  // Where white stands above each paragraph, as much above this one tells nothing.
+  // White space as large as above each paragraph has no meaning.
   const usual = step !== undefined && group.gap < step + 0.1
   const near = first.x0 - own.x1 < QUAD * own.size
   return (
@@ -150,7 +150,7 @@ const isItalicLead = (group: Group, lead: Lead, { step }: HeadingContext): boole
   )
 }
 
-/** Whether bold words and a full stop open a paragraph whose first line is indented, as the fourth level of the APA is set. */
+/** True when bold words and a full stop open a paragraph with an indented first line: the fourth level of APA style. */
 const isIndentedLead = (group: Group, lead: Lead): boolean => {
   const { own, second } = lead
   const words = own.text.trim()
@@ -165,8 +165,8 @@ const isIndentedLead = (group: Group, lead: Lead): boolean => {
 }
 
 /**
- * The level of italic words behind a figure or a small letter, below sections in Roman figures and those with capital letters: the
- * first line is indented, where the lines of a list's item stand further to the right than its number.
+ * The level of italic words behind a figure or a small letter, below sections in Roman figures and those with capital
+ * letters. The first line is indented; in a list's item the lines are further right than the number.
  */
 const letteredLevel = (
   { lines: [line, below] }: Group,

@@ -5,10 +5,10 @@ import { type DocumentProfile, levelOf } from "../profile/profile.ts"
 import { styleKey } from "../profile/statistics.ts"
 import { HARDLY_LARGER, MAX_LINES } from "./headings.ts"
 
-/** White space within a stack of lines at most, in font sizes. */
+/** Greatest white space within a stack of lines, in font sizes. */
 const STACKED = 1.5
 
-/** Whether a group goes on with a stack: set in the style of the line above, which stands as near as lines of text do. */
+/** True when a group continues a stack: it has the style of the line above, at the usual line distance. */
 const isStackedOn = ({ gap, lines: [line] }: Group, above: Line | undefined): boolean =>
   line !== undefined &&
   above !== undefined &&

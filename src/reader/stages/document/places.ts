@@ -15,12 +15,12 @@ interface LaidOut {
   readonly blocks: ReadonlyArray<Block>
 }
 
-/** How far a target stands above what it means at most, and below its upper edge, points. */
+/** Greatest distance of a link target above the thing it means, and below its upper edge, in points. */
 const ABOVE = 60
 const BELOW = 14
 /** Characters that name a block: its number, its mark. */
 const NAME = 24
-/** A block that has the link's words in its name is nearer than others by so much. */
+/** Bonus in distance, in points, of a block that has the link's words in its name. */
 const NAMED = 40
 
 const within = (block: Block): ReadonlyArray<Block> => {

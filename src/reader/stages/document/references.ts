@@ -4,7 +4,7 @@ import { goesOn, referredBy } from "../blocks/names.ts"
 /** References in the text ("Section II", "Figure 3", "Eq. (4)") that the document does not link itself, and what they name. */
 import { CAPTION } from "../lines/markers.ts"
 
-/** A reference: what it is to, and its number. Numbers of another document are none. */
+/** A reference: the kind of thing, and its number. Numbers in another document do not count. */
 const REFERENCE = new RegExp(
   String.raw`(?<![\p{L}\p{N}]|\]\s?,?\s?|RFC[\s-]?\d{1,5},?\s)` +
     String.raw`(?:(?<section>[Ss]ections?|[Ss]ec\.|§|[Cc]hapters?|[Aa]ppendix|Abschnitt|Kapitel|Anhang|[Cc]hapitre|[Aa]nnexe)` +
@@ -14,9 +14,9 @@ const REFERENCE = new RegExp(
     String.raw`(?!\s(?:of|von|de|du)\s(?!th(?:is|ese)\s)|\s(?:in|aus|dans)\s(?:\[|\p{Lu}|the\s))`,
   "gu"
 )
-/** The same: most texts have none, which takes longer to find out with what looks for all of them. */
+/** Quick pre-check: most texts have no reference, and matching them all with the global pattern takes longer. */
 const REFERS = new RegExp(REFERENCE, "u")
-/** Pages by what stands on them and is referred to; what is met twice is not there. */
+/** Pages by the names of the things on them; ambiguous names are left out. */
 type Named = ReadonlyMap<string, number>
 
 const namedOn = (
@@ -41,8 +41,9 @@ const namedOn = (
 }
 
 /**
- * What a name means: what stands on these pages. Where there are more, a section on one of those, or whatever of them all has the
- * name: others than sections are counted anew in the chapters of some documents, so that these pages alone do not tell.
+ * Target of a name on these pages. Where the document has more pages, the target of a section is on one of these, and
+ * that of any other name is found later: some documents count tables and figures from 1 in each chapter, so that these
+ * pages alone do not decide.
  */
 const targetOf = (name: string, named: Named, more: boolean): LinkTarget | undefined => {
   const page = more && !name.startsWith("section ") ? undefined : named.get(name)
@@ -96,7 +97,10 @@ const inBlock = (block: Block, named: Named, more: boolean): Block => {
   }
 }
 
-/** Makes links of references to what stands once on pages that are laid out together; `more`: the document has others. */
+/**
+ * Links references to things that occur once on pages that are laid out together; `more`: the document has further
+ * pages.
+ */
 export const withReferences = <
   Page extends { readonly index: number; readonly blocks: ReadonlyArray<Block> }
 >(

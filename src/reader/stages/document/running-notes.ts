@@ -25,7 +25,7 @@ const artifactLines = ({ fonts, page: { runs } }: PageAnalysis): ReadonlyArray<L
   return lines.length > MAX_ARTIFACTS ? [] : lines
 }
 
-/** What stands above a page's text, and what below. */
+/** Blocks above a page's text, and below. */
 interface Around {
   readonly head: ReadonlyArray<Block>
   readonly foot: ReadonlyArray<Block>
@@ -40,7 +40,7 @@ const around = (
   foot: lines.filter(({ baseline }) => baseline >= height / 2).map(blockOf)
 })
 
-/** A page's running lines and numbers, which results leave out as a rule (DOC-20): what stands above its text, and what below. */
+/** A page's running lines and numbers above and below its text, which results leave out by default (DOC-20). */
 export const runningNotes = (analysis: PageAnalysis, context: PageContext): Around => {
   const lines = [...runningRows(analysis, context), ...artifactLines(analysis)].sort(
     (a, b) => a.baseline - b.baseline
@@ -57,8 +57,8 @@ const WORD = /\p{L}{2}/u
 const withoutDigits = (text: string): string => text.replaceAll(/\d+/g, "#")
 
 /**
- * What all pages of a document mark as artifacts and only one of them has: what is said once is content, as the bank account at a
- * letter's foot is.
+ * Artifacts that only one page has, though all pages mark artifacts: content, such as the bank account at a letter's
+ * foot.
  */
 export const saidOnce = (
   analyses: ReadonlyArray<PageAnalysis>,

@@ -9,7 +9,7 @@ const CERTAIN = new RegExp(String.raw`^(?:(?:${SURE})\s?|#\s)\S`)
 /** Whether words behind code are a comment. */
 export const isComment = (text: string): boolean => BEGINS.test(text)
 
-/** Whether words are a comment, whatever they stand behind. */
+/** True when words are a comment, whatever precedes them. */
 export const isSureComment = (text: string): boolean => CERTAIN.test(text)
 
 /** Whether a comment begins at the end of code: what follows is in another face. */

@@ -1,4 +1,4 @@
-/** Headings of a box beside the text, in the most frequent languages of documents. */
+/** Headings of boxes next to the text, in the most frequent languages of documents. */
 const BOX =
   /^(?:notes?|tips?|hints?|warnings?|cautions?|important|attention|danger|hinweise?|achtung|warnung|vorsicht|tipps?|wichtig|anmerkung|remarques?|avertissement|astuce|conseil|mise en garde|nota|aviso|advertencia|sugerencia|consejo|importante|precaución|atención|avviso|avvert(?:enza|imento)|attenzione|suggerimento|dica|cuidado|atenção|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka|ostrzeżenie|ważne|poznámka|upozornění|varování|примечани[ея]|внимание|предупреждение|замечание|подсказка|совет|важно|увага|примітка|注意|注|注记|备注|備註|提示|警告|小心|重要|注記|補足|ヒント|참고|주의|경고|팁|힌트)$/iu
 
@@ -9,7 +9,7 @@ const CONTENTS =
 /** Whether a heading is that of a list of what the document has. */
 export const isContentsTitle = (words: string): boolean => CONTENTS.test(words)
 
-/** Headings that outlines leave out: of what stands before the first section and behind the last one. */
+/** Headings that outlines leave out: those before the first section and behind the last one. */
 export const UNLISTED =
   /^(?:abstract|summary|keywords|acknowledge?ments?|references|bibliography|appendi(?:x|ces)|notes|zusammenfassung|danksagung|literatur(?:verzeichnis)?|anhang|résumé|remerciements|références|bibliographie|annexes?|resumen|agradecimientos|referencias|bibliografía|resumo|agradecimentos|referências|bibliografia|sommario|ringraziamenti|riferimenti(?: bibliografici)?)$/iu
 
@@ -31,10 +31,10 @@ export const CAPTIONED =
 export const CHAPTER_LABEL =
   /^(?:(?:chapter|kapitel|chapitre|cap[ií]tulo|capitolo|hoofdstuk|rozdział|kapitola|глава)|(?:(?:chapter|appendix|part)\s+)?(?:(?:twenty|thirty)[ -]?(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen))$/iu
 
-/** "Notes" is a section of its own where it is larger than the text. */
+/** "Notes" is a section heading where it is larger than the text. */
 export const SECTION_NOTES = /^notes$/i
 
-/** Whether words name a box beside the text. */
+/** True when words name a box next to the text. */
 export const isBoxLabel = (text: string): boolean => BOX.test(text.trim().replace(/(?<![\s!.])[\s!.]+$/u, ""))
 
 /**

@@ -5,7 +5,10 @@ export interface HyphenCounts {
   readonly lines: number
   /** Lines that end in a hyphen, those of narrow cells aside. */
   readonly cut: number
-  /** Words cut so that stand elsewhere on their page as one word; and compounds, which stand there with the hyphen or show it. */
+  /**
+   * Numbers of words cut at a line end that occur elsewhere on their page as one word, and of compounds, which occur
+   * there with the hyphen or show it.
+   */
   readonly whole: number
   readonly compound: number
 }
@@ -29,10 +32,13 @@ export interface PageHyphens {
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu
 const FIRST = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u
 
-/** Characters of a line that has room to go on without its last word: in narrower ones compounds are cut at every hyphen. */
+/**
+ * Characters of a line from which on it has room to continue without its last word: in narrower ones compounds are cut
+ * at every hyphen.
+ */
 const ROOMY = 30
 
-/** Whether a page has a word; one that begins its sentence with a capital counts as it is written within. */
+/** True when a page has the word, or its lower-case form: it may begin a sentence. */
 const has = (words: ReadonlySet<string>, word: string): boolean =>
   words.has(word) || words.has(word.charAt(0).toLowerCase() + word.slice(1))
 
@@ -45,7 +51,10 @@ const SMALL = /^\p{Ll}+(?![\p{L}\p{N}])/u
 const changesCase = (before: string, after: string): boolean =>
   (PLAIN.test(before) && CAPITALISED.test(after)) || (CAPITALS.test(before) && SMALL.test(after))
 
-/** Whether a word cut at its hyphen is a compound: it stands on the page with the hyphen, or shows it and does not stand there as one word. */
+/**
+ * True when a word cut at its hyphen is a compound: it occurs on the page with the hyphen, or changes case at it and
+ * does not occur as one word.
+ */
 const isCompound = (words: ReadonlySet<string>, before: string, after: string): boolean =>
   has(words, `${before}-${after}`) || (changesCase(before, after) && !has(words, before + after))
 
@@ -69,7 +78,10 @@ export const pageHyphens = (segments: ReadonlyArray<Segment>, lines: number): Pa
   return { words, counts: { lines, cut, whole, compound } }
 }
 
-/** Lines that tell how a document is set, and the share of them that end in a hyphen where it divides words. */
+/**
+ * Number of lines that show how a document is set, and the least share of them that end in a hyphen where it divides
+ * words.
+ */
 const LINES = 60
 const DIVIDED = 0.015
 
@@ -77,7 +89,10 @@ const DIVIDED = 0.015
 export interface Hyphens {
   /** Words of the page. */
   readonly words: ReadonlySet<string>
-  /** Of a word that does not stand elsewhere it stays: as they come, browsers and office programs divide no words. */
+  /**
+   * True when the hyphen of a word without another occurrence is kept: browsers and office programs do not hyphenate by
+   * default.
+   */
   readonly kept: boolean
 }
 

@@ -3,7 +3,7 @@ import { isBoldLine, type Line } from "./line.ts"
 import { CAPTION } from "./markers.ts"
 import { areCentred, firstWordWidth, type Group } from "./paragraphs.ts"
 
-/** Where a column's text begins and ends, points. */
+/** Left and right edge of a column's text, in points. */
 export interface Extent {
   readonly left: number
   readonly right: number
@@ -11,11 +11,14 @@ export interface Extent {
 
 /** Room that a line leaves where it was ended on purpose, as a share of the column's width. */
 const ROOM = 0.15
-/** Longest line of which two alone are an address, unless they are centred; of two longer ones the second may be what is left of a sentence. */
+/**
+ * Longest line in an address of two lines, unless they are centred; of two longer ones the second may be the rest of a
+ * sentence.
+ */
 const MAX_OF_TWO = 40
 /** Share of lines that leave room in the paragraph's own width: in a narrow column none does. */
 const SHORT = 0.5
-/** A line of its own that is no longer than this share of the column may belong to an address. */
+/** Longest line of an address, as a share of the column. */
 const MAX_SHARE = 0.6
 
 const widthOf = ({ x0, x1 }: Line): number => x1 - x0
@@ -45,8 +48,8 @@ export const keepsLines = ({ lines }: Group, { left, right }: Extent): boolean =
 }
 
 /**
- * Whether a paragraph of one line goes on with an address, a signature, a verse or a list of values: short lines, set alike, below one
- * another. Two of them alone are none where a sentence ends.
+ * True when a paragraph of one line continues as an address, a signature, a verse or a list of values: short lines
+ * below one another in the same style. Two lines are not enough where a sentence ends.
  */
 export const areLinesOfOne = (
   above: Group,

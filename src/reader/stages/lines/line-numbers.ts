@@ -19,18 +19,24 @@ const SAME_LINE = 1.5
 const MAX_BREAKS = 0.15
 /** A gap that separates cells, in font sizes. */
 const CELL_GAP = 1.5
-/** Width of a line of text at least, as a share of the page's. */
+/** Least width of a line of text, as a share of the page's. */
 const TEXT_WIDTH = 0.25
-/** Share of the numbers whose line goes on with the sentence of the line above: items and rows begin anew. */
+/**
+ * Least share of numbers at lines that continue a sentence from the line above: list items and table rows do not
+ * continue one.
+ */
 const GOING_ON = 0.3
-/** Share of the numbers that stand apart from their line, as cells do. */
+/** Share of the numbers that are separated from their line, as cells are. */
 const MOSTLY = 0.5
-/** A line that goes on below is this long at least, as a share of the longest. */
+/** Least length of a line that continues below, as a share of the longest. */
 const FULL = 0.75
-/** The line above begins at about the same place, font sizes; this many others, scripts and lines of another column, may stand between. */
+/**
+ * Greatest difference between the left edges of two lines, in font sizes, and how many other lines (scripts, another
+ * column) may come between them.
+ */
 const INDENT = 3
 const ABOVE = 3
-/** Numbers between two columns of text are this small at most, as a share of the text's size. */
+/** Greatest size of numbers between two columns of text, as a share of the text's size. */
 const SMALLER = 0.85
 
 const NUMBER = /^\d{1,5}$/
@@ -40,7 +46,7 @@ const numberOf = ({ text }: TextRun): number => Number(text)
 /** Numbers below each other, from top to bottom. */
 interface NumberColumn {
   readonly numbers: ReadonlyArray<TextRun>
-  /** How many lines on the next number stands. */
+  /** Lines from one number to the next. */
   readonly step: number
   readonly x0: number
   readonly x1: number
@@ -79,7 +85,7 @@ const columnsIn = (runs: ReadonlyArray<TextRun>): ReadonlyArray<NumberColumn> =>
   })
 }
 
-/** What stands first on a line, up to the first gap. */
+/** The first words of a line, up to the first gap. */
 interface TextLine {
   readonly baseline: number
   readonly first: TextRun
@@ -94,7 +100,7 @@ const textLine = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
   return [{ baseline: first.baseline, first, width: x1 - first.box.x0 }]
 }
 
-/** From top to bottom; what stands higher or lower on a line, as scripts do, may be one of its own. */
+/** Lines from top to bottom; raised and lowered pieces, such as scripts, may form separate ones. */
 const textLines = (text: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
   const lines: Array<Array<TextRun>> = []
   for (const run of text.toSorted((a, b) => a.baseline - b.baseline)) {
@@ -105,7 +111,9 @@ const textLines = (text: ReadonlyArray<TextRun>): ReadonlyArray<TextLine> => {
   return lines.flatMap(textLine)
 }
 
-/** The text that a column of numbers may count the lines of: it stands outside of it, or between two columns of it. */
+/**
+ * The text that a column of numbers may count the lines of: the column is outside of it, or between two columns of it.
+ */
 const textBeside = (
   { numbers, step, x0, x1 }: NumberColumn,
   text: ReadonlyArray<TextRun>
@@ -121,7 +129,7 @@ const textBeside = (
   return { text: between ? after.filter((run) => size < SMALLER * run.size) : [], outside: false }
 }
 
-/** Whether the lines beside numbers are those of paragraphs, or stand apart from them. */
+/** True when the numbered lines belong to paragraphs, or are separated from them. */
 const countsLines = (column: NumberColumn, all: ReadonlyArray<TextRun>, pageWidth: number): boolean => {
   const { outside, text } = textBeside(column, all)
   const { numbers } = column
@@ -148,9 +156,9 @@ const countsLines = (column: NumberColumn, all: ReadonlyArray<TextRun>, pageWidt
 }
 
 /**
- * Leaves out the numbers of lines, which stand in a column of their own outside of the text, or, small, between two columns of it.
- * Numbers of a table's rows, and of items and a listing's lines near to them, stay: what is beside those does not go on from line to line. Linear but
- * for sorting.
+ * Removes line numbers: a separate column outside of the text, or, in small type, between two columns of it. Numbers of
+ * a table's rows, of list items and of a listing's lines stay: no sentence continues from one of these to the next.
+ * Linear but for sorting.
  */
 export const withoutLineNumbers = (
   runs: ReadonlyArray<TextRun>,

@@ -12,7 +12,7 @@ import {
   piecesOf
 } from "./segment.ts"
 
-/** Segments that stand on one baseline, from left to right. */
+/** Segments on one baseline, from left to right. */
 export interface Line {
   readonly segments: ReadonlyArray<Segment>
   readonly x0: number
@@ -40,7 +40,7 @@ export const SAME_LINE = 0.35
 /** A number that counts lines is smaller than the words behind it by this factor. */
 const SMALL = 0.86
 
-/** The number that a line begins with, as listings and algorithms count their lines: smaller than what stands behind it. */
+/** The line number of a listing or an algorithm: smaller than the words behind it. */
 export const lineNumber = (segments: ReadonlyArray<Segment>): Piece | undefined => {
   const [first, next = segments[1]?.pieces[0]] = segments[0]?.pieces ?? []
   // A raised number is a note's.

@@ -90,8 +90,8 @@ export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/
 const INDEX_LINE = /(?<!\.)(?:^|\s)\.(?: \.)+\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*,?$/
 
 /**
- * Whether a line leads to pages, as those of a table of contents and of an index do. `parts`: what stands apart on it; dots that
- * do are no leaders, but values that are missing.
+ * True when a line leads to pages, as in a table of contents or an index. `parts`: its pieces, separated by gaps; dots
+ * that are a separate piece are missing values, and not leaders.
  */
 export const leadsToPages = (parts: ReadonlyArray<string>): boolean =>
   parts.some((part) => LEADER_LINE.test(part)) || INDEX_LINE.test(parts.map((part) => part.trim()).join("\t"))
@@ -141,7 +141,10 @@ export const endsInPageNumber = ({ segments, size, text }: Line): boolean => {
   )
 }
 
-/** The kind of thing that a prototype declares, at its line's end: `[Function]`, `[user option]`; `(operation)` beside parameters. */
+/**
+ * The kind of thing that a prototype declares, at the end of its line: `[Function]`, `[user option]`; `(operation)`
+ * next to parameters.
+ */
 const KIND = /^\[(?:\p{Lu}[\p{L} -]{2,40}|\p{Ll}[\p{Ll}-]{1,20} [\p{L} -]{2,40})\]$/u
 const KIND_BESIDE_PARAMETERS = /^\(\p{Ll}[\p{L} -]{2,40}\)$/u
 /** White space before it, in font sizes. */
@@ -150,11 +153,11 @@ const KIND_APART = 2
 /** Parameters, right behind the name that they belong to. */
 const PARAMETERS = /[\p{L}\p{N}_]\(/u
 
-/** Whether a line is a prototype that says at its end what it declares. */
+/** True when a line is a prototype that ends with the kind of thing that it declares. */
 export const isPrototype = ({ segments, size, text }: Line): boolean => {
   const [before, last] = [segments.at(-2), segments.at(-1)]
   if (before === undefined || last === undefined || last.x0 - before.x1 < KIND_APART * size) return false
   const kind = segmentText(last).trim()
-  // Units below the names of columns stand in brackets, too.
+  // Units below column names are in brackets, too.
   return KIND.test(kind) || (KIND_BESIDE_PARAMETERS.test(kind) && PARAMETERS.test(text))
 }

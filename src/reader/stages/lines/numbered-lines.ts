@@ -1,6 +1,6 @@
 import { type Line, lineNumber } from "./line.ts"
 
-/** Steps of an algorithm: lines that are counted, with what goes on below each. */
+/** Steps of an algorithm: numbered lines, with their continuation lines. */
 export interface NumberedLines {
   /** First line, and the one after the last. */
   readonly from: number
@@ -11,9 +11,9 @@ export interface NumberedLines {
   readonly steps: ReadonlyArray<{ readonly from: number; readonly to: number; readonly skip: number }>
 }
 
-/** Fewest steps: what has less is no algorithm. */
+/** Least number of steps of an algorithm. */
 const FEWEST = 3
-/** Lines further apart than this, in font sizes, are no steps of one algorithm. */
+/** Greatest distance between lines of one algorithm, in font sizes. */
 const STEP = 2.2
 /** Share of code from which on lines are a listing. */
 const LISTING = 0.5

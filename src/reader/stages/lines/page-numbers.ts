@@ -1,7 +1,7 @@
-/** How a page is called beside its number, in the languages that captions are known in; the short forms end in a dot. */
+/** Words for "page" next to its number, in the languages of the known captions; the short forms end in a dot. */
 const PAGE =
   "page|seite|p[áa]gina|pagină|sida|side|sivu|strona|stran[aá]|stránka|oldal|sayfa|trang|страница|сторінка|стр|pág|pag|str|p|s"
-/** What stands between it and the number of all pages. */
+/** Signs and words between the page's number and the number of all pages. */
 const OF = String.raw`\/|of|von|de|di|da|do|sur|van|av|af|z|ze|из|з|共`
 
 /** A page's number and nothing else, of how many pages it may be: `3`, `– 3 –`, `Página 3 de 10`, `第 3 页 共 10 页`. */

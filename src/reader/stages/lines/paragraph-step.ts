@@ -1,10 +1,10 @@
 import { countUp } from "../../model/lists.ts"
 import { isBoldLine, isCode, type Line } from "./line.ts"
 
-/** Steps of baselines that are looked at, in font sizes. */
+/** Range of line steps that are examined, in font sizes. */
 const NEAREST = 0.8
 const FURTHEST = 3
-/** Lines of one paragraph are no further apart; such wide spacing separates no paragraphs. */
+/** Greatest step within a paragraph, in font sizes; such wide spacing separates no paragraphs. */
 const WITHIN = 1.75
 /** By how much paragraphs are further apart than their lines, as a factor. */
 const MAX_STEP = 1.3

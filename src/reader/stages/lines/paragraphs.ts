@@ -13,17 +13,17 @@ export interface Group {
   readonly code: boolean
   /** White space above it, in font sizes of its first line; infinite at the top. */
   readonly gap: number
-  /** White space below it, in the same; infinite at the bottom. */
+  /** White space below it, in font sizes; infinite at the bottom. */
   readonly below: number
   /** The line above it announces something: it ends in a colon. */
   readonly announced: boolean
   /** Words below it are set in from it, line by line: it is the term that they explain. */
   readonly explained?: boolean
-  /** A bullet like its own stands where its own does, before the group above or below. */
+  /** True when the group above or below begins with the same bullet at the same place. */
   readonly listed?: boolean
 }
 
-/** Lines whose sizes differ by this much are not one paragraph. */
+/** Ratio of sizes from which on two lines are not of one paragraph. */
 const OTHER_SIZE = 1.09
 /** White space above the usual line spacing that ends a paragraph, as a factor. */
 const WIDER = 1.22
@@ -63,15 +63,15 @@ const areDisplayed = (above: Line, line: Line, bodySize: number): boolean =>
 
 /** The context for grouping the lines of a column. */
 interface Measures {
-  /** Where its lines end, points. */
+  /** Right edge of its lines, in points. */
   readonly right: number
   /** Size of running text, points. */
   readonly bodySize: number
-  /** They are a table of contents: a page's number ends an entry, leaders or not. */
+  /** True for a table of contents: a page number ends an entry, with or without leaders. */
   readonly entries: boolean
 }
 
-/** What a sentence that goes on ends a line with, and begins the next one with. */
+/** How a line ends within a sentence, and how the next one begins. */
 const IN_SENTENCE = /[\p{L},]$/u
 const GOES_ON = /^\p{Ll}[\p{L}\d]*(?:[\s,.;:)’'-]|$)/u
 /** Fewest letters of a full line, and of one that was not ended on purpose though it is not. */
@@ -88,8 +88,8 @@ const hasWideGap = ({ segments, size }: Line): boolean =>
   gapsIn(segments).some((gap) => gap > CELL_GAP * size)
 
 /**
- * Whether a sentence goes on from one line to the next, whatever their indents, faces and distance: the one above is full, or long
- * and set like the next, and neither ends nor begins a sentence. Captions have short lines of their own.
+ * True when a sentence continues on the next line, whatever the indents, faces and distance: the line above is full, or
+ * long and in the style of the next, and neither ends nor begins a sentence. Lines of captions are short.
  */
 const isOneSentence = (
   above: Line,
@@ -129,13 +129,13 @@ const endsItalicHeading = (group: ReadonlyArray<Line>, line: Line): boolean =>
   isNumbered(group[0]?.text ?? "") &&
   group.every(({ italic }) => italic > ALL_ITALIC)
 
-/** What a line begins an item with. Code has asterisks, dashes and numbers of its own. */
+/** The marker of an item at the beginning of a line. Code is left out: it has asterisks, dashes and numbers, too. */
 const beginsItem = (line: Line): Marker | undefined => {
   const marker = markerOf(line.text)
   return isCode(line) && !(marker !== undefined && isSureBullet(marker)) ? undefined : marker
 }
 
-/** Whether a line goes on within a bracket that the one above leaves open: "(Wolfram 2002, / p. 317)". It begins no item. */
+/** True when a line closes a bracket that the one above leaves open: "(Wolfram 2002, / p. 317)". It begins no item. */
 const closesBracket = (above: Line, line: Line): boolean =>
   above.text.lastIndexOf("(") > above.text.lastIndexOf(")") && /^[^(]*\)/.test(line.text)
 
@@ -143,11 +143,14 @@ const closesBracket = (above: Line, line: Line): boolean =>
 export const areCentred = (above: Line, line: Line): boolean =>
   Math.abs(above.x0 + above.x1 - line.x0 - line.x1) < line.size && Math.abs(above.x0 - line.x0) > line.size
 
-/** Room that a line leaves beside the first word of the next. */
+/** Room on a line for the first word of the next. */
 const roomBefore = (line: Line, next: Line, right: number): number =>
   right - line.x1 - firstWordWidth(next) - 0.3 * next.size
 
-/** Whether a line that is all code, or one below it, goes on with a sentence: it stands as lines do below a full one that ends none. */
+/**
+ * True when a line that is all code, or one below it, continues a sentence: it is below a full line that ends none, at
+ * the usual distance.
+ */
 const isCodeInText = (
   above: Line,
   line: Line,
@@ -163,7 +166,10 @@ const isCodeInText = (
   // The lines of a listing are not full.
   (isCode(above) || next === undefined || !isCode(next) || roomBefore(line, next, right) < 0)
 
-/** Whether what looks like a marker is a word of an item's sentence, which goes on below its full line: a person's initial, a number. */
+/**
+ * True when an apparent marker is a word of an item's sentence, which continues below its full line: a person's
+ * initial, a number.
+ */
 const isWordOfItem = (
   marker: Marker,
   first: Line,
@@ -198,7 +204,7 @@ const begins = (
   if (isBoldLine(above) !== isBoldLine(line) && Math.abs(above.bold - line.bold) > 0.85) return true
   if (endsItalicHeading(group, line)) return true
   if (measures.entries ? isListedEntry(above) : LEADER_LINE.test(above.text)) return true
-  // A long title goes on below its own beginning, behind its number; another number begins another entry.
+  // A long title continues below its beginning, behind its number; another number begins another entry.
   if (measures.entries && isNumbered(above.text)) {
     if (isNumbered(line.text)) return true
     if (line.x0 > above.x0 + size) return false
@@ -212,7 +218,7 @@ const begins = (
     !closesBracket(above, line) &&
     !isWordOfItem(marker, first, above, line, measures)
   ) {
-    // A line of prose may begin with a dash or with "I."; an item stands where its list's markers stand, or further right.
+    // A line of prose may begin with a dash or with "I."; an item is at the place of its list's markers, or further right.
     if (!marker.ordered || measures.marked !== undefined || SENTENCE_END.test(above.text)) {
       if (
         line.x0 <= first.x0 + 0.5 * size ||
@@ -227,7 +233,7 @@ const begins = (
   if (areCentred(above, line)) return false
   if (above.hyphenated) return false
   const indent = line.x0 - above.x0
-  // The second line of a heading stands below the first one's words, behind its number or "Appendix A".
+  // The second line of a heading is below the first one's words, behind its number or "Appendix A".
   if (displayed && group.length === 1 && indent > 0 && line.x0 < middleX(above)) return isNumbered(line.text)
   if (indent > 0.7 * size) {
     if (group.length > 1) return true
@@ -251,7 +257,9 @@ const begins = (
 const SET_IN = 1
 const TERM_STEP = 1.4
 
-/** Whether a line, with the one after it, explains the term that stands above. The first line of a paragraph may be set in, too. */
+/**
+ * True when a line, with the one after it, explains the term above. The first line of a paragraph may be indented, too.
+ */
 const explains = (term: Line, line: Line, after: Line | undefined): boolean => {
   const { size } = term
   const near = line.baseline - term.baseline < TERM_STEP * size
@@ -264,7 +272,7 @@ const explains = (term: Line, line: Line, after: Line | undefined): boolean => {
   )
 }
 
-/** How far apart the bullets of one list stand from the margin at most, points. */
+/** Greatest difference between the left edges of bullets of one list, in points. */
 const SAME_PLACE = 2
 
 const isListed = (group: Group, ...beside: ReadonlyArray<Group | undefined>): boolean =>

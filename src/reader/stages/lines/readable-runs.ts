@@ -22,7 +22,7 @@ const withoutTwins = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   })
 }
 
-/** What a letter in a circle stands for, where TeX draws the two apart. */
+/** Meanings of a letter in a circle, where TeX draws the two separately. */
 const CIRCLED: ReadonlyMap<string, string> = new Map([
   ["c", "©"],
   ["C", "©"],
@@ -53,9 +53,9 @@ const withCircled = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
 export interface TurnedRuns {
   /** By how much the page is to be turned to read them, clockwise degrees. */
   readonly turn: number
-  /** Made horizontal, */
+  /** The runs, turned to be horizontal. */
   readonly runs: ReadonlyArray<TextRun>
-  /** and as they stand on the page. */
+  /** Unchanged runs of the page. */
   readonly asShown: ReadonlyArray<TextRun>
 }
 

@@ -6,7 +6,7 @@ const MIN_EVEN = 5
 const EVEN = 0.2
 const STICK_OUT = 0.15
 
-/** Where the lines of a column end: a justified text's few longer ones, and what stands beside it, stick out. */
+/** Right edge of a column's lines: a few longer lines of a justified text, and things next to it, may extend beyond. */
 export const rightEdge = (lines: ReadonlyArray<Line>, right: number): number => {
   const { count: most, place: edge } = usualPlace(lines.map(({ x1 }) => x1)) ?? { place: right, count: 0 }
   const longer = lines.filter(({ size, x1 }) => x1 > edge + 0.5 * size).length

@@ -16,7 +16,7 @@ export const isRightToLeft = (text: string): boolean => {
   return letters > 0 && 2 * letters > (text.match(/\p{L}/gu)?.length ?? 0)
 }
 
-/** A line's segments in the order in which they are read; `segments` stand from left to right. */
+/** A line's segments in reading order; `segments` are sorted from left to right. */
 export const segmentsAsRead = ({
   rightToLeft,
   segments

@@ -7,7 +7,7 @@ type Scheme = "roman" | "upper" | "figure" | "lower" | "parts"
 /** The number that a heading begins with. */
 export interface SectionNumber {
   readonly scheme: Scheme
-  /** Of parts, how many there are; 1 of the others. */
+  /** Number of parts, for a number in parts; 1 for others. */
   readonly parts: number
   /** Characters up to the heading's words. */
   readonly length: number
@@ -57,7 +57,7 @@ export const partsOf = (kind: string | undefined): number | undefined =>
 /** The kind of what numbers with so many parts are a part of. */
 export const kindAbove = (parts: number): string => (parts === 2 ? "figure" : `parts${parts - 1}`)
 
-/** The level of a number in parts, by the levels of what it is a part of: of those the nearest that is known. */
+/** The level of a number in parts, by the nearest known level of a number that it is a part of. */
 export const levelOfParts = (
   parts: number,
   levels: ReadonlyMap<string, number>,
@@ -78,6 +78,9 @@ export const isNumbered = (text: string): boolean => {
 const ENTRY_NUMBER = /^(?:\d{1,2}|[A-Z]|[IVX]{1,6})(?:\.\d{1,2}){0,4}\.?\s+\p{L}/u
 const ENTRY_PAGE = /\s\d{1,4}$/
 
-/** Whether a line below the heading of a table of contents is an entry: it has a section's number where no white stands before the page's. */
+/**
+ * True when a line below the heading of a table of contents is an entry: it has a section's number, where there is no
+ * gap before the page number.
+ */
 export const isListedEntry = (line: Line): boolean =>
   endsInPageNumber(line) || (ENTRY_NUMBER.test(line.text) && ENTRY_PAGE.test(line.text.trimEnd()))

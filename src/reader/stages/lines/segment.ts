@@ -8,14 +8,14 @@ export interface Piece {
   readonly text: string
   readonly x0: number
   readonly x1: number
-  /** A smaller one that stands higher or lower than its line. */
+  /** Position of a smaller piece that is raised or lowered against its line. */
   readonly raise: "sup" | "sub" | undefined
 }
 
 /** Consecutive pieces of a line, without a gap as wide as a column's. */
 export interface Segment extends Box {
   readonly baseline: number
-  /** Of most of its characters. */
+  /** Size of most of its characters. */
   readonly size: number
   readonly pieces: ReadonlyArray<Piece>
   /** Place of its first run in the content stream. */
@@ -23,24 +23,24 @@ export interface Segment extends Box {
   readonly characters: number
   /** Its last word continues in the next line. */
   readonly hyphenated: boolean
-  /** It does so without a hyphen. */
+  /** True when that word is broken without a hyphen. */
   readonly broken?: boolean
-  /** A form field that stands here: there are no words. */
+  /** A form field at this place: there are no words. */
   readonly field?: FormField
 }
 
 /** Gap from which two runs on a line are two segments, in font sizes. */
 export const SEGMENT_GAP = 0.9
-/** How far runs of one line may overlap, in font sizes; a small one stands in the room above the letter before it. */
+/** Greatest overlap of runs on one line, in font sizes; a small run may be in the room above the letter before it. */
 const OVERLAP = -0.35
 const TUCKED = -0.5
 /** How far baselines of one line may differ, in font sizes. */
 const SAME_BASELINE = 0.12
 /** Largest size of a raised mark, as a share of the line's. */
 const RAISED_SIZE = 0.86
-/** How high a mark is raised at most, in font sizes. */
+/** Greatest height of a raised mark, in font sizes. */
 const RAISED_HIGH = 0.75
-/** How far the words of a note may stand behind its raised mark, in font sizes: a tab. */
+/** Greatest distance of a note's words behind its raised mark, in font sizes: a tab. */
 const TAB = 5
 
 const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
@@ -89,14 +89,17 @@ const append = (open: Open, run: TextRun, raise: Piece["raise"]): void => {
   }
 }
 
-/** Whether a run goes on with the word of a paragraph's initial, which reaches down into the next line: no mark stands so high. */
+/**
+ * True when a run continues the word of a paragraph's initial, which reaches down into the next line: no mark is as
+ * high.
+ */
 const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
   pieces.length === 1 &&
   /^\p{Lu}$/u.test(pieces[0]?.text ?? "") &&
   baseline - run.baseline >= run.size &&
   /^\p{L}/u.test(run.text)
 
-/** Whether a run's words stand behind the mark of a note, which is raised and alone so far. */
+/** True when a run's words follow the mark of a note, which is raised and alone so far. */
 const followsMark = ({ baseline, pieces, size, x1 }: Open, run: TextRun): boolean =>
   pieces.length === 1 &&
   size <= RAISED_SIZE * run.size &&
@@ -122,7 +125,7 @@ const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under
   if (smaller) return shift > 0 ? "sup" : "sub"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.
   if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
-  // A fraction, an accent, a badly set word: one line all the same where they overlap by half.
+  // A fraction, an accent, a badly set word: one line if they overlap by half.
   return Math.abs(shift) < 0.3 * size ? "same" : undefined
 }
 
@@ -158,7 +161,7 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
   return segments.map(withCapitals)
 }
 
-/** Gap that stands for a space, in font sizes. */
+/** Least gap that counts as a space, in font sizes. */
 export const SPACE_GAP = 0.13
 
 /** Whether a reader sees a space between two pieces of a line. */
@@ -205,13 +208,13 @@ export const beginsInCode =
 const isSmallCapitals = (face: FontFace | undefined): boolean =>
   face !== undefined && /CSC\d|Caps|SmCp|SmallCap|[-_]SC\b/.test(face.name)
 
-/** What tells a heading of the text's own size and weight from the text. */
+/** Features of a heading in the size and weight of the text. */
 export type Look = "italic" | "capitals" | "underlined" | "coloured"
 
 /** Whether lines of a look that begin with a number are counted as sections. Entries of contents that are links are coloured, or underlined. */
 export const isSectionLook = (look: Look | undefined): boolean => look === "italic" || look === "capitals"
 
-/** Least difference between the channels of a colour that is none of the greys. */
+/** Least difference between the channels of a colour that is not grey. */
 const COLOURED = 0x30
 
 const isColoured = (color: number): boolean => {
@@ -231,7 +234,7 @@ const mayHaveLook = ({ run, text }: Piece, fonts: ReadonlyArray<FontFace>): bool
   )
 }
 
-/** The look of pieces, whose first characters (a number) do not count; undefined where they look like text. */
+/** The look of pieces, apart from their first characters (a number); undefined where they look like text. */
 export const lookOf = (
   pieces: ReadonlyArray<Piece>,
   fonts: ReadonlyArray<FontFace>,
@@ -296,7 +299,7 @@ export const isBoldThroughout = (
   fonts: ReadonlyArray<FontFace>
 ): boolean => pieces.every(({ run }) => isBold(fonts[run.font]))
 
-/** Some pieces of a segment. */
+/** A new segment from some pieces of a segment. */
 export const partOf = (segment: Segment, pieces: ReadonlyArray<Piece>): Segment => ({
   ...segment,
   pieces,

@@ -30,7 +30,7 @@ const MOST_BETWEEN = 2
 const STEP = 3
 const ENDS_SENTENCE = /[.:?!]$/
 
-/** Whether a line goes on with the listing above it, though it does not say that it is code. */
+/** True when a line may continue the listing above it, though nothing marks it as code. */
 const mayGoOn = (line: Line, above: Line): boolean =>
   line.baseline - above.baseline < STEP * line.size && Math.abs(line.size - above.size) < 0.1 * line.size
 
@@ -62,7 +62,7 @@ export const withSignedCode = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> 
   return lines.map((line) => (code.has(line) ? { ...line, monospace: 1 } : line))
 }
 
-/** Which paragraphs, given by their lines, are code that is set so. */
+/** Paragraphs, given by their lines, that are such code. */
 export const signedIn = (
   paragraphs: ReadonlyArray<ReadonlyArray<Line>>
 ): ReadonlySet<ReadonlyArray<Line>> => {

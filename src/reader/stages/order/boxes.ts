@@ -13,7 +13,7 @@ const MIN_HEIGHT = 18
 const MAX_HEIGHT = 0.7
 /** Most boxes of a page: more are tiles, cells or a map. */
 const MOST_BOXES = 200
-/** Nobody sees a ground of the page's own white. */
+/** A background in the page's white is invisible. */
 const WHITE = 0xff_ff_ff
 
 /** Whether a box holds two lines of code or more, and its edge cuts no words: one line may be framed in the middle of a sentence. */
@@ -33,13 +33,13 @@ const holdsListing = (
   return lines > 1
 }
 
-/** Whether two boxes stand side by side, or one above the other, without room between: they are cells. */
+/** True when two boxes are side by side, or one above the other, without room between: they are cells. */
 const areCells = (a: Box, b: Box): boolean =>
   touches(a, b, SLACK) && !liesIn(a, b, SLACK) && !liesIn(b, a, SLACK)
 
 /**
- * What is framed, or has a ground of its own, and holds a listing: it is read apart from what stands beside it, as its result does.
- * `isCode`: whether a segment is set in typewriter.
+ * Areas with a frame or a background that hold a listing: they are read separately from the text next to them.
+ * `isCode`: true for a segment in typewriter.
  */
 export const boxesOf = (
   page: PageContent,

@@ -16,7 +16,10 @@ export interface Atom extends Box {
   readonly placed: Placed | undefined
 }
 
-/** Width of the slots in which the page's width is looked at, points; and how many there are at most: damaged text may stand anywhere. */
+/**
+ * Width of the slots into which the page's width is divided, in points; and their greatest number, since damaged text
+ * may be anywhere.
+ */
 const SLOT = 2
 const MOST_SLOTS = 7200
 /** Narrowest gutter, in sizes of running text. */
@@ -28,7 +31,7 @@ const NEARLY_FREE = 0.25
 /** Share of moves along rows from which on lines are a table, not columns. */
 const ROW_MOVES = 0.25
 
-/** Whether something stands on both sides of a gutter. */
+/** True when an atom is on both sides of a gutter. */
 export const crossesGutter = (atom: Atom, at: number): boolean => crosses(atom, at, 1)
 
 /** Height of text over each slot of the width. */
@@ -54,7 +57,7 @@ const projection = (atoms: ReadonlyArray<Atom>, x0: number, x1: number): Project
   return { heights: changes.subarray(0, slots), slot: width }
 }
 
-/** What stands on one side of a gutter. */
+/** Totals of one side of a gutter. */
 const emptySide = () => ({ atoms: 0, code: 0, characters: 0, top: Infinity, bottom: -Infinity })
 type Side = ReturnType<typeof emptySide>
 
@@ -66,14 +69,14 @@ const addToSide = (side: Side, { characters, code, y0, y1 }: Atom): void => {
   side.bottom = Math.max(side.bottom, y1)
 }
 
-/** Lines of a column of prose that is drawn row by row are so many at least, and so long on average. */
+/** Least number and mean length of lines in a column of prose that is drawn row by row. */
 const PROSE_LINES = 5
 const PROSE_LENGTH = 28
 
 const isProse = ({ atoms, characters }: Side): boolean =>
   atoms > PROSE_LINES && characters / atoms > PROSE_LENGTH
 
-/** Whether what is left and right of `at` are columns: read one after the other, not row by row. */
+/** True when the atoms left and right of `at` are columns: read one after the other, not row by row. */
 const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   const [left, right] = [emptySide(), emptySide()]
   let rowMoves = 0
@@ -96,14 +99,16 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   const shared = Math.min(left.bottom, right.bottom) - Math.max(left.top, right.top)
   if (shared < 0.4 * least(sides.map(({ bottom, top }) => bottom - top))) return false
   if (rowMoves <= Math.max(1, ROW_MOVES * Math.min(left.atoms, right.atoms))) return true
-  // Drawn row by row, but the rows are lines of prose, not of a listing whose comments stand below each other.
+  // Drawn row by row, but the rows are lines of prose, and not of a listing with comments below each other.
   return sides.every(isProse) && !sides.every((side) => 2 * side.code > side.atoms)
 }
 
 /** Most characters of a display formula. */
 const MAX_FORMULA = 80
 
-/** Whether atoms are a display formula with a sum, an integral or the like: it is no columns, wide as its white space may be. */
+/**
+ * True when atoms are a display formula with a sum, an integral or the like, which may have wide gaps but no columns.
+ */
 const isDisplay = (atoms: ReadonlyArray<Atom>): boolean =>
   atoms.reduce((sum, { characters }) => sum + characters, 0) <= MAX_FORMULA &&
   atoms.some(
@@ -151,7 +156,7 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
 const sizeOf = (atoms: ReadonlyArray<Atom>): number =>
   median(atoms.flatMap(({ segment }) => segment?.size ?? [])) ?? Infinity
 
-/** Lines of text that a short column has at least, and the letters of such a line. */
+/** Least number of lines in a short column, and least number of letters in such a line. */
 const SHORT_LINES = 3
 const SHORT_LETTERS = 28
 /** White stripes that are tried. */
@@ -163,7 +168,7 @@ const FREE_GUTTER = 0.55
 /** Slots that it has only in part: it begins within one and ends within another. */
 const CUT_SLOTS = 2
 
-/** The gutter beside a column of a few lines, that nothing crosses: the last page of a text in two columns. */
+/** The gutter next to a column of a few lines, which no atom crosses: the last page of a text in two columns. */
 const besideShort = (
   atoms: ReadonlyArray<Atom>,
   { heights, slot: each }: Projection,

@@ -45,7 +45,8 @@ const ROW_SLOT = 2
 const MAX_SLOTS = 7200
 
 /**
- * The atoms that go over both columns. One that crosses the gutter beside text of the other column only sticks out of its own.
+ * The atoms that span both columns. One that crosses the gutter next to text of the other column only sticks out of its
+ * column.
  */
 const spanningAtoms = (atoms: ReadonlyArray<Atom>, at: number): ReadonlySet<Atom> => {
   const beside = new Set<number>()
@@ -74,7 +75,7 @@ interface Setting {
   readonly boxes: ReadonlyArray<Box>
 }
 
-/** The atoms above a box, left of it, in it, right of it and below; undefined where none stand beside it. */
+/** The atoms above a box, left of it, in it, right of it and below; undefined where no atom is at its side. */
 const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArray<Atom>> | undefined => {
   const parts = Object.groupBy(atoms, (atom) => {
     if (liesIn(atom, box, SLACK)) return "inside"
@@ -87,7 +88,10 @@ const parted = (atoms: ReadonlyArray<Atom>, box: Box): ReadonlyArray<ReadonlyArr
   return inside.length > 0 && left.length + right.length > 0 ? [above, left, inside, right, below] : undefined
 }
 
-/** From top to bottom; the lines of a box together, where others stand beside it. `x1`: where the lines of the column end. */
+/**
+ * Atoms from top to bottom; the lines of a box together, where others are at its side. `x1`: right edge of the column's
+ * lines.
+ */
 const leavesOf = (
   atoms: ReadonlyArray<Atom>,
   boxes: ReadonlyArray<Box>,
@@ -182,7 +186,7 @@ const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): A
   return leaves
 }
 
-/** What else tells how a page is read. */
+/** Hints about the reading order. */
 interface Hints {
   /** Whether a segment is set in typewriter. */
   readonly isCode?: (segment: Segment) => boolean

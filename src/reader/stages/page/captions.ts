@@ -1,18 +1,18 @@
 import { type Block, type Paragraph, plain, type Span, textOfSpans } from "../../model/block.ts"
 import { captionStart } from "../lines/markers.ts"
 
-/** Longest caption, characters; what is longer is a paragraph that begins with "Table 3 shows". */
+/** Longest caption, in characters; a longer one is a paragraph that begins with "Table 3 shows". */
 const MAX_CAPTION = 700
-/** The same of a caption whose number ends with a mark. */
+/** Longest caption with a mark at the end of its number. */
 const MAX_MARKED = 2000
-/** Longest title below a number that stands alone. */
+/** Longest title below a number that is alone on its line. */
 const MAX_TITLE = 200
-/** Blocks between a drawing and the caption that was found beside it, at most. */
+/** Greatest number of blocks between a drawing and its caption, where that was found next to it. */
 const APART = 3
 
 interface Caption {
   readonly table: boolean
-  /** Its number stands alone, its title in the paragraph below. */
+  /** True when its number is alone on its line, and its title in the paragraph below. */
   readonly bare: boolean
 }
 
@@ -30,7 +30,7 @@ export const isCaptionBlock = (block: Block | undefined): boolean => captionOf(b
 const isBare = (block: Block | undefined): boolean =>
   (block?.kind === "table" || block?.kind === "figure") && block.caption.length === 0
 
-/** Whether a paragraph is the title below a number that stands alone. */
+/** True when a paragraph is the title below a caption's number. */
 const isTitle = (block: Block | undefined): block is Paragraph =>
   block?.kind === "paragraph" &&
   captionOf(block) === undefined &&
@@ -59,7 +59,7 @@ export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block>
         return caption?.kind === "paragraph" ? [...(nth === 0 ? [] : [plain(" ")]), ...caption.spans] : []
       })
     const found = block.kind === "figure" ? captionBeside(blocks, at, block.captionStart, fits) : undefined
-    // A table's caption stands above it as a rule, a figure's below.
+    // A table's caption is usually above it, a figure's below.
     const places = block.kind === "table" ? [at - 1, at + 1] : [at + 1, at - 1]
     const place = found ?? places.find((other) => fits(other) && !isNext(other))
     if (place !== undefined) {
@@ -74,7 +74,7 @@ export const withCaptions = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block>
   return done.flatMap((block) => block ?? [])
 }
 
-/** The caption that was found beside a drawing: words of the drawing may have come between. */
+/** The caption that was found next to a drawing: words of the drawing may have come between. */
 const captionBeside = (
   blocks: ReadonlyArray<Block>,
   at: number,

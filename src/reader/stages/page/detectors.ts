@@ -40,12 +40,12 @@ interface Detector {
   readonly detect: (claims: Claims, facts: PageFacts) => Partial<Claims>
 }
 
-/** Makes a block of a note in the margin, placed right before the line of text that it begins beside. */
+/** Makes a block of a note in the margin, right before the line of text at its height. */
 const placedNote = (lines: ReadonlyArray<Line>, edge: number, { inline }: FlowContext): Placed => {
   const spans = spansOf(lines, inline)
   const { baseline = 0, size = 0 } = lines[0] ?? {}
   return {
-    // Like small print it may stand between the halves of a paragraph.
+    // Like small print, it may come between the halves of a paragraph.
     block: { kind: "paragraph", spans, seam: { ...NO_SEAM, small: true }, lang: undefined },
     x0: edge,
     x1: edge + 1,

@@ -24,7 +24,7 @@ const MAX_DATE = 60
 const wordsOf = (block: Block | undefined): string =>
   block?.kind === "heading" || block?.kind === "paragraph" ? textOfSpans(block.spans).trim() : ""
 
-/** Whether a block is running text: some length, or a sentence's end; what is set like a heading is where it has both. */
+/** True when a block is running text: long, or with a sentence's end; in heading style, only with both. */
 const isText = (block: Block | undefined): boolean => {
   // Addresses of authors may be set in typewriter.
   if (block?.kind === "code") {
@@ -32,7 +32,7 @@ const isText = (block: Block | undefined): boolean => {
     return !words.every((word) => MAIL.test(word) || SITE.test(word))
   }
   if (block?.kind === "list" || block?.kind === "table") return true
-  // An address is none, however long.
+  // An address is not a title, however long.
   if (block?.kind === "paragraph" && block.spans.includes(BREAK)) return false
   const words = wordsOf(block)
   const [long, ends] = [words.length > TEXT, SENTENCE_END.test(words)]
@@ -43,7 +43,7 @@ const isText = (block: Block | undefined): boolean => {
 const NAME = String.raw`(?:\p{Lu}[\p{L}.’'-]*[∗*†‡§]*\s+){1,3}\p{Lu}[\p{L}.’'-]+[∗*†‡§\d]*(?:,\d{1,2})*`
 const PERSON = new RegExp(`^${NAME}$`, "u")
 const PEOPLE = new RegExp(`^${NAME}(?:(?:,\\s*|\\s*&\\s*|,?\\s+(?:and|und|et|y|e)\\s+)${NAME}){1,12}$`, "u")
-/** Two initials, of which the first is no number of a section. */
+/** Two initials; the first is not a section's number. */
 const INITIALS = /^\p{Lu}\.\s?\p{Lu}\.\s/u
 
 /** Whether words are those that a text begins with, alone or before its sentences: "Summary of results" is a title. */
@@ -91,7 +91,7 @@ const isDate = (block: Block): boolean => wordsOf(block).length <= MAX_DATE && D
 const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   for (let at = from + 1; at < blocks.length; at++) {
     const [above, block, below] = [blocks[at - 1], blocks[at], blocks[at + 1]]
-    // A few words may announce what is shown below them.
+    // A few words may announce the code below them.
     if (block?.kind === "paragraph" && below?.kind === "code") return isText(below)
     if (block?.kind !== "heading") return isText(block)
     if (isDate(block) || (above?.kind === "heading" && block.level <= above.level)) return false
@@ -99,14 +99,14 @@ const nests = (blocks: ReadonlyArray<Block>, from: number): boolean => {
   return false
 }
 
-/** A title has two words beside its version; a number of a paper has not. */
+/** A title has two words next to its version; a paper's number has not. */
 const isTitle = (block: Heading): boolean =>
   wordsOf(block)
     .replace(DATE, "")
     .split(/\s/)
     .filter((word) => /\p{L}{2}/u.test(word)).length > 1
 
-/** A title that has its version beside it is no date. */
+/** True for a date; false for a title that has its version next to it. */
 const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
 /** Index of the title: the first of the highest headings before the text. */
@@ -125,7 +125,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   return title
 }
 
-/** Sizes of one title's lines differ by this factor at most. */
+/** Greatest ratio between sizes of one title's lines. */
 const SAME_SIZE = 1.05
 
 const isSetAs = (block: Heading, title: Block | undefined): boolean =>
@@ -152,8 +152,8 @@ const linesOfTitle = (
 }
 
 /**
- * Tells a title from what stands around it on a title page or above a paper's text: authors, addresses, dates and versions are
- * paragraphs, however they are set.
+ * Separates a title from the text around it on a title page or above a paper's text: authors, addresses, dates and
+ * versions are paragraphs, whatever their style.
  */
 export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): ReadonlyArray<Block> => {
   if (page >= TITLE_PAGES) return blocks
@@ -165,8 +165,8 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   const text = blocks.findIndex((block, at) => at > title && block.kind === "paragraph" && isText(block))
   // Below text, what has none on this page has it on the next one.
   const end = opening >= 0 ? opening : text < 0 ? blocks.length : text
-  // A section of its own: text follows, and nothing says that these are people or a date.
-  // The words that open the document's text are not the heading's own.
+  // A section heading: text follows, and its words are neither people nor a date. The words that open the document's text
+  // do not count as the heading's.
   const heads = (block: Heading, at: number): boolean =>
     at > title &&
     !namesAuthors(block) &&
@@ -183,10 +183,10 @@ export const withFrontMatter = (blocks: ReadonlyArray<Block>, page: number): Rea
   })
 }
 
-/** Blocks below a title that may be its second title, which goes on with it on another title page ("Rivers: a guide"). */
+/** Blocks below a title that may be its second title, which continues it on another title page ("Rivers: a guide"). */
 const SECOND_TITLE = 2
 
-/** The letters of a title, alone and with what stands right below it. */
+/** The letters of a title, alone and together with the blocks right below it. */
 const lettersOfTitle = (blocks: ReadonlyArray<Block>): ReadonlySet<string> => {
   const at = blocks.findIndex(({ kind }) => kind === "heading")
   const [title, ...below] = blocks.slice(at, at + 1 + SECOND_TITLE).map((block) => lettersOf(wordsOf(block)))

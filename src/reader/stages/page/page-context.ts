@@ -23,7 +23,7 @@ export interface PageContext {
 /** Facts of one page, computed once, that its detectors and stages read. */
 export interface PageFacts extends PageContext {
   readonly analysis: PageAnalysis
-  /** The page without borders that stand on every page. */
+  /** The page without borders that every page has. */
   readonly page: PageContent
   readonly running: ReadonlySet<Line>
   readonly flow: FlowContext

@@ -28,7 +28,10 @@ const fieldSegments = ({ fields }: PageContent): ReadonlyArray<Segment> =>
     field
   }))
 
-/** The tables that stand apart from the text: by their rules, else by the order of drawing; and the segments that are in none. */
+/**
+ * The tables that are separate from the text, found by their rules, else by the drawing order; and the segments outside
+ * of tables.
+ */
 export const tablesOn = (
   page: PageContent,
   segments: ReadonlyArray<Segment>,
@@ -38,7 +41,7 @@ export const tablesOn = (
 ): {
   readonly placed: ReadonlyArray<Placed>
   readonly rest: ReadonlyArray<Segment>
-  /** Fields that stand in no table. */
+  /** Fields outside of tables. */
   readonly unplaced: PageContent["fields"]
 } => {
   const fields = fieldSegments(page)

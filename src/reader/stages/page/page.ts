@@ -22,7 +22,7 @@ const columnOf = (leaf: Leaf, { flow }: PageFacts): ReadonlyArray<Block> =>
     ? [{ ...leaf.placed.block, top: leaf.placed.y0 }]
     : flowBlocks(leaf.segments, leaf.x1, flow)
 
-/** Moves footnotes to the end, in the order of the columns that they stood in, behind what is read after the text. */
+/** Moves footnotes to the end, in the order of their columns, behind content that is read after the text. */
 const withNotesLast = (blocks: ReadonlyArray<Block>, { aside }: Claims): ReadonlyArray<Block> => {
   const notes = blocks.filter(({ kind }) => kind === "footnote")
   const text = notes.length === 0 ? blocks : blocks.filter(({ kind }) => kind !== "footnote")
@@ -46,7 +46,7 @@ export const BLOCK_STAGES: ReadonlyArray<BlockStage> = [
   { id: "note-references", run: (blocks) => withNoteReferences(blocks) }
 ]
 
-/** Reads the blocks of a page that says nothing of its structure, by geometry alone. `contents`: it is a table of contents. */
+/** Reads the blocks of an untagged page by geometry alone. `contents`: true for a table of contents. */
 export const untaggedBlocks = (
   analysis: PageAnalysis,
   context: PageContext,

@@ -1,7 +1,7 @@
 import { asParagraph, type Block, textOfSpans } from "../../model/block.ts"
 import { isNumbered } from "../lines/section-number.ts"
 
-/** Blocks that navigation at the head of a page takes up at most. */
+/** Greatest number of blocks of navigation at the head of a page. */
 const NAVIGATION = 4
 
 const wordsOf = (block: Block | undefined): string =>

@@ -4,13 +4,16 @@ import { CAPTION } from "../lines/markers.ts"
 
 const BEGINS_LOW = /^[\p{Ll}\p{N}(,;)–—]/u
 const BEGINS_HIGH = /^["“„«¿¡]?[\p{Lu}\p{Lo}]/u
-/** Fewer characters are hardly more than a line: a name, a title, a cell. */
+/** Characters below which a block is about a line: a name, a title, a cell. */
 const RUNNING = 60
 
-/** Whether words that begin with a small letter go on with what was cut above. */
+/** True when words begin with a small letter, and so continue the text above the cut. */
 export const beginsLow = (below: string): boolean => BEGINS_LOW.test(below)
 
-/** Whether text whose last line is full and ends no sentence goes on below the cut: with small letters, or as running text. */
+/**
+ * True when text with a full last line and an open sentence continues below the cut: in small letters, or as running
+ * text.
+ */
 export const goesOnWith = (above: string, below: string): boolean =>
   beginsLow(below) ||
   (above.length > RUNNING && below.length > RUNNING && BEGINS_HIGH.test(below) && !CAPTION.test(below))
@@ -31,7 +34,7 @@ const goesOn = (a: Paragraph, b: Paragraph): boolean => {
 
 const isSmall = (block: Block | undefined): boolean => block?.kind === "paragraph" && block.seam.small
 
-/** What may stand between the halves of a paragraph: it floats. */
+/** True when a block floats: it may come between the halves of a paragraph. */
 const floats = (block: Block): boolean =>
   block.kind === "figure" || block.kind === "table" || block.kind === "footnote" || isSmall(block)
 
@@ -58,7 +61,9 @@ export const joinColumns = (columns: ReadonlyArray<ReadonlyArray<Block>>): Reado
 /** Most notices at the foot of a page. */
 const MAX_NOTICES = 4
 
-/** Sets notices aside that stand in small print below a paragraph which goes on on the next page: addresses, rights, dates. */
+/**
+ * Turns notices into asides: small print (addresses, rights, dates) below a paragraph that continues on the next page.
+ */
 export const withNotices = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
   const text = blocks.filter(({ kind }) => kind !== "footnote")
   let from = text.length

@@ -1,9 +1,9 @@
-/** Notes that stand below a table, and the marks in it that lead to them. */
+/** Notes below a table, and the marks in it that refer to them. */
 import type { Block, Span, Table, TableNote } from "../../model/block.ts"
 
 const MARK = /^(?:\p{Ll}|\d{1,2}|[*∗†‡§¶#]{1,3})$/u
 
-/** The mark that a span is; undefined where it is none. */
+/** The mark in a span; undefined where it is not a mark. */
 const markIn = (span: Span | undefined): string | undefined => {
   const text = span?.kind === "text" && span.raise === "sup" ? span.text.trim() : ""
   return MARK.test(text) ? text : undefined
@@ -16,7 +16,7 @@ const spansIn = ({ caption, rows }: Table): ReadonlyArray<Span> => [
   )
 ]
 
-/** Whether a mark may come right after another in notes whose marks are not known: the next letter or number, or another sign. */
+/** True when a mark may follow another in notes with unknown marks: the next letter or number, or another sign. */
 const comesNext = (before: string | undefined, mark: string): boolean => {
   if (before === undefined) return true
   const [number, last] = [Number(mark), Number(before)]

@@ -40,8 +40,8 @@ const blocksOf = (page: PageContent, turned: TurnedRuns, context: FlowContext): 
 }
 
 /**
- * Text that is turned on a page of upright text. A table that no upright words reach into stands where it is; what else there is
- * is read last, and little of it is a stamp.
+ * Turned text on a page of upright text. A table without upright words in it stays at its place; other turned text is
+ * read last, and becomes a stamp where it is short.
  */
 export const turnedText = (
   page: PageContent,

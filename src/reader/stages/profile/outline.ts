@@ -13,17 +13,19 @@ import { styleKey, MARGIN } from "./statistics.ts"
 export interface Outline {
   /** By page: levels by the letters of titles. */
   readonly titles: ReadonlyMap<number, ReadonlyMap<string, number>>
-  /** Levels that most of the named lines of a style have, by `styleKey`; */
+  /** Levels of styles, by `styleKey`: that of most of the named lines of the style. */
   readonly styles: ReadonlyMap<string, number>
-  /** those of styles that one named line has, too: smaller headings rank below it; */
+  /** Levels of styles that one named line has, too: smaller headings rank below them. */
   readonly named: ReadonlyMap<string, number>
-  /** and of a kind of number, by `numberKind`. */
+  /** Levels of kinds of numbers, by `numberKind`. */
   readonly kinds: ReadonlyMap<string, number>
   /** Bold styles of sections of reference pages: others of such a style are sections, too. */
   readonly references: ReadonlySet<string>
   /** Lines at the head of a page that repeat the title of a section that began before. */
   readonly running: ReadonlySet<Line>
-  /** How deep it goes: `sections` where it names what stands below chapters, so that bold words it does not name are no headings. */
+  /**
+   * Depth of the outline: `sections` where it names things below chapters, so that other bold words are no headings.
+   */
   readonly reach: "none" | "chapters" | "sections"
 }
 
@@ -65,7 +67,7 @@ const titlesByPage = (outline: ReadonlyArray<OutlineEntry>): Outline["titles"] =
       for (const key of keysOf(title)) {
         if (key === "") continue
         const known = here.get(near)?.has(key) === true
-        // Of a title that is listed twice the higher level counts: one of the lists may be torn.
+        // A title that is listed twice has the higher of its levels: one of the lists may be torn.
         if (near === page) {
           titles.set(key, known ? Math.min(level, titles.get(key) ?? level) : level)
           here.set(near, (here.get(near) ?? new Set()).add(key))
@@ -76,7 +78,9 @@ const titlesByPage = (outline: ReadonlyArray<OutlineEntry>): Outline["titles"] =
   return index
 }
 
-/** Share of titles that stand on their pages as lines: where fewer do, they name something else (pages, slides). */
+/**
+ * Least share of titles that occur on their pages as lines. Below it, the entries name something else (pages, slides).
+ */
 const PRINTED = 0.5
 
 /** Whether an outline's titles are printed on their pages. A title of two lines is not found: half of them is enough. */
@@ -114,7 +118,10 @@ const usual = (of: Tally, least: number): ReadonlyMap<string, number> =>
 /** Named lines of a style that say what others of it are; one number is enough for its kind. */
 const ALIKE = 2
 
-/** Without kinds of numbers that rank no lower than what they are parts of: a title's words may stand for another's. */
+/**
+ * Removes kinds of numbers that rank no lower than the kinds that they are parts of: a title's words may be the same as
+ * another's.
+ */
 const nested = (kinds: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map(
     [...kinds].filter(([kind, level]) => {
@@ -146,7 +153,10 @@ const namedLines = (
   return { styles: usual(styles, ALIKE), named: usual(styles, 1), kinds: nested(usual(kinds, 1)) }
 }
 
-/** So many lines of a style, and this share of it, have the names of reference pages' sections where it is theirs. */
+/**
+ * A style belongs to the sections of reference pages when at least this many lines, and this share of them, have the
+ * usual names.
+ */
 const REFERENCES = 3
 const REFERENCE_SHARE = 1 / 3
 
@@ -161,16 +171,16 @@ const referenceStyles = (analyses: ReadonlyArray<PageAnalysis>): ReadonlySet<str
   )
 }
 
-/** How much larger than text a running title is at most where the outline names no section of its words on the page. */
+/** Greatest size of a running title, in sizes of text, where the outline names no section of its words on the page. */
 const MAX_LARGE = 1.5
-/** Pages that a section has to have begun before, where its own title is not at hand. */
+/** A running title's section began at least this many pages before, where its title is not near. */
 const LONG_BEFORE = 2
 
-/** Whether a line stands out more than another with the same words does: it is the heading of the two. */
+/** True when a line is more prominent than another with the same words: it is the heading of the two. */
 const standsOut = (line: Line, other: Line): boolean =>
   line.size > LARGER * other.size || (isBoldLine(line) && !isBoldLine(other) && line.size >= other.size)
 
-/** A running title is set in this many lines at most, so near below each other, in font sizes. */
+/** Greatest number of lines of a running title, and greatest step between them, in font sizes. */
 const RUNNING_LINES = 3
 const RUNNING_STEP = 1.6
 
@@ -186,7 +196,9 @@ const headLines = (rows: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   return rows.slice(0, end < 0 ? RUNNING_LINES : end)
 }
 
-/** Lines at the head of a page that say which section it is in: its title stands on an earlier page, or below on this one. */
+/**
+ * Lines at the head of a page that repeat its section's title: the title is on an earlier page, or below on this one.
+ */
 const runningTitles = (
   entries: ReadonlyArray<OutlineEntry>,
   analyses: ReadonlyArray<PageAnalysis>,

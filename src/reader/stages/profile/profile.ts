@@ -24,7 +24,7 @@ export interface DocumentProfile {
   readonly title: string | undefined
   /** Lines in bold of the text's own size are so many and so short that they are headings, however they are spaced. */
   readonly boldHeads: boolean
-  /** Some of them are larger than running text. */
+  /** True when some heading candidates are larger than running text. */
   readonly ranked: boolean
   /** As of {@link pageNumberLead}. */
   readonly numberLead: number | undefined
@@ -33,17 +33,20 @@ export interface DocumentProfile {
 
 /** Smallest factor over the running text's size for a heading: lines of this factor are of another size. */
 export const LARGER = 1.06
-/** Bold lines that are smaller than this, in sizes of running text, are no headings. */
+/** Least size of bold headings, in sizes of running text. */
 const SMALLEST = 0.88
 /** Short ones may be this small: browsers set the deepest headings smaller than text. */
 const SMALLEST_HEADS = 0.64
-/** Numbered lines in italics or capitals that are smaller than this are no headings. */
+/** Least size of numbered headings in italics or capitals, in sizes of running text. */
 const SMALLEST_LOOK = 0.85
 /** Sizes this near are one rank. */
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
-/** So many plain lines, this long on average, are prose, whatever their size: headings are shorter, and fewer. */
+/**
+ * Least number and mean length of plain lines that count as prose, whatever their size: headings are shorter, and
+ * fewer.
+ */
 const PROSE_LINES = 20
 const PROSE_LENGTH = 40
 /** Deepest level that sizes give. */
@@ -79,7 +82,7 @@ const usualOf = (styles: ReadonlyArray<Style>): Style | undefined =>
 const charactersOf = (styles: ReadonlyArray<Style>): number =>
   styles.reduce((sum, { characters }) => sum + characters, 0)
 
-/** Bold lines of the text's own size that are this many, and this short on average, are no words of the text. */
+/** Least number and greatest mean length of bold lines in the text's size that count as headings. */
 const BOLD_HEADS = 4
 const BOLD_LENGTH = 32
 
@@ -115,7 +118,7 @@ const titleStyle = (candidates: ReadonlyArray<Style>): string | undefined => {
 
 /** The levels of the styles that headings may have, the largest first, and those of them that are ranks of the document. */
 const levelsOf = (candidates: ReadonlyArray<Style>, pages: number) => {
-  // One that occurs on a single page is no rank of its own, unless there is nothing else: a title, a cover.
+  // A style on a single page is not a rank, unless there is nothing else: a title, a cover.
   const regular = candidates.filter((style) => style.pages > 1 || pages <= 4)
   const levels = new Map<string, number>()
   const largestRegular = regular[0]?.size ?? 0
@@ -126,7 +129,7 @@ const levelsOf = (candidates: ReadonlyArray<Style>, pages: number) => {
     const large = style.size > largestRegular * SAME_RANK
     // Smaller than those it is a rank that one page alone has: a level that is left out elsewhere is closed in assembly.
     if (!regular.includes(style) && (large || !style.bold)) {
-      // What a title page says in other sizes stands beside the chapters, not above them.
+      // Other sizes on a title page rank with the chapters, not above them.
       levels.set(
         style.key,
         large ? (style.size * SAME_RANK >= (title?.size ?? 0) ? 1 : 2) : Math.max(1, level)

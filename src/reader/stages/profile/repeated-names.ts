@@ -3,11 +3,14 @@ import { isBoldLine, type Line } from "../lines/line.ts"
 import { NEAR } from "../regions/tables/grid/grid-cells.ts"
 import { rulesOf } from "../regions/tables/grid/rules.ts"
 
-/** How near a table's first row stands to the names of its columns, in font sizes, and how many columns are sure to be a table's. */
+/**
+ * Greatest distance of a table's first row from the column names, in font sizes, and the number of columns that is
+ * certainly a table.
+ */
 const NAMES_STEP = 3.6
 const NAMES = 3
 
-/** Whether bold words in columns stand right above a row of others. */
+/** True when bold words in columns are right above a row of others. */
 const standAboveRow = (row: Line, below: Line): boolean =>
   row.segments.length >= NAMES &&
   below.segments.length > 1 &&
@@ -16,8 +19,8 @@ const standAboveRow = (row: Line, below: Line): boolean =>
   below.baseline - row.baseline < NAMES_STEP * row.size
 
 /**
- * Whether an upright rule goes through the white between a row's words, past the row below, and on beyond the margin: a table's, where one
- * that stands in the margin as a whole ends with it. The row below may fill one column alone.
+ * True when an upright rule goes through the gap between a row's words, past the row below, and on beyond the margin: a
+ * table's rule. A rule within the margin ends with it. The row below may fill one column alone.
  */
 const standInGrid = ({ baseline, segments }: Line, below: Line, page: PageContent, margin: number): boolean =>
   rulesOf(page.drawings, page.width, page.height).down.some(
@@ -28,7 +31,10 @@ const standInGrid = ({ baseline, segments }: Line, below: Line, page: PageConten
       segments.some(({ x0 }) => x0 > at - NEAR)
   )
 
-/** Whether a line that stands on top of every page names the columns of a table which goes on below it, down from a margin's end. */
+/**
+ * True when a line on top of every page names the columns of a table that continues below it, down from the margin's
+ * end.
+ */
 export const namesColumns = (
   row: Line,
   below: Line | undefined,

@@ -11,7 +11,10 @@ import { halfKeys, MARGIN, marginKey, marginRows, numberKeys, slotsNear, turnedK
 
 /** Pages that have to agree before a line counts as running: two of a few, three of many. */
 const AGREEING = (pages: number): number => (pages <= 5 ? 2 : 3)
-/** Pages on which one half of a line has to be the same, or the number beside a running title as far ahead of the page's. */
+/**
+ * Least number of pages that agree: on one half of a line, or on the distance between the number next to a running
+ * title and the page's index.
+ */
 const ALIKE = 3
 /** Running lines are not set larger than this, in sizes of running text. */
 export const MAX_RUNNING_SIZE = 1.25
@@ -21,12 +24,14 @@ const NUMBER_GAP = 2.5
 
 /** A line apart from a page's number in its margin is a running title up to this length. */
 const MAX_TITLE = 120
-/** Where a bare number beside words is the page's: from the second page on, in this outer part of the page's height. */
+/**
+ * Outer share of the page's height in which a bare number next to words is the page number, from the second page on.
+ */
 const OUTER = 0.08
 
 /**
- * Whether the outermost row of a margin is the page's own number, alone or beside a running title, so that no other page has to
- * agree.
+ * True when the outermost row of a margin is a page number, alone or next to a running title, so that no other page has
+ * to agree.
  */
 const isOwnNumber = (
   { bodySize, numberLead }: DocumentProfile,
@@ -34,7 +39,7 @@ const isOwnNumber = (
   next: Line | undefined,
   { index, height }: PageContent
 ): boolean => {
-  // Where other pages tell how they are numbered, it may stand near the text: below an article's first page, say.
+  // Where other pages show how they are numbered, it may be near the text: below an article's first page, say.
   const small = row.size <= bodySize * MAX_RUNNING_SIZE
   if (small && numberLead !== undefined && isPageNumber(row.text, index + numberLead)) return true
   if (next !== undefined && Math.abs(next.baseline - row.baseline) <= NUMBER_GAP * row.size) return false
@@ -48,10 +53,10 @@ const isOwnNumber = (
   })
 }
 
-/** A notice in the margin has this many lines at most; heads of columns that are turned have more. */
+/** Greatest number of lines of a notice in the margin; turned heads of columns have more. */
 const MAX_NOTICE_LINES = 2
 
-/** Whether text that is turned stands on several pages: a notice of who loaded the document down. */
+/** True when turned text is on several pages: a notice of who downloaded the document. */
 export const isRunningAside = ({ statistics }: DocumentProfile, runs: ReadonlyArray<TextRun>): boolean =>
   statistics.indexes.length > 1 &&
   new Set(runs.map(({ baseline }) => Math.round(baseline))).size <= MAX_NOTICE_LINES &&
@@ -89,13 +94,19 @@ const COUNTER = /(?:^|\s)\d+\s*\/\s*\d+$/
 
 /** Largest share of a page's average content that running lines make up without a page's number: pages alike throughout are a form. */
 const MAX_RUNNING_SHARE = 0.25
-/** And with one: slides have little beside them, but a line that is all of most pages is their text. */
+/**
+ * Largest share of the page for running lines with a page number: slides have little other text, but a line that is all
+ * of most pages is their text.
+ */
 const MAX_NUMBERED_SHARE = 0.75
 
-/** Step from one line of a text to the next at most, in font sizes. */
+/** Greatest step from one line of a text to the next, in font sizes. */
 const TEXT_STEP = 1.75
 
-/** Whether three rows go on line by line into a page's text: sections that begin with the same words, and no running header. */
+/**
+ * True when three rows continue line by line into a page's text: sections that begin with the same words, and no
+ * running header.
+ */
 const areText = ([, , last]: ReadonlyArray<Line>, beyond: Line | undefined): boolean =>
   last !== undefined &&
   beyond?.size === last.size &&
@@ -108,17 +119,17 @@ const areAlike = (row: Line, other: Line): boolean =>
   Math.abs(row.x0 - other.x0) < 1 &&
   /\p{L}/u.test(row.text)
 
-/** The row beside one that is the first or the last. */
+/** The second or the second last row, next to the outermost one. */
 const neighbour = (rows: ReadonlyArray<Line>, row: Line): Line | undefined =>
   rows[0] === row ? rows[1] : rows.at(-2)
 
-/** So many drawings on a page are rules and frames. */
+/** Greatest number of drawings on a page that are only rules and frames. */
 const FEW_DRAWINGS = 20
 
-/** A number, with what is set around one: no words. */
+/** A number with its usual punctuation, and no words. */
 const isBareNumber = (text: string): boolean => !/\p{L}{2}/u.test(text)
 
-/** Whether a page shows nothing but its running lines: then they are what it says. */
+/** True when a page has nothing but its running lines: then they are its content. */
 const isAllThatIsThere = ({ page, readable, rows }: PageAnalysis, running: ReadonlyArray<Line>): boolean =>
   readable.turned.length === 0 &&
   page.drawings.length <= FEW_DRAWINGS &&
@@ -145,7 +156,7 @@ export const runningLines = (profile: DocumentProfile, analysis: PageAnalysis): 
       if (own || COUNTER.test(row.text) || hasPageNumber(profile, row, analysis.page.index)) numbered.add(row)
     }
     const beyond = analysis.rows.at(rows === head ? found.length : -1 - found.length)
-    // The page's number stands above such a text, too.
+    // The page number is above such a text, too.
     const first = found[0] !== undefined && numbered.has(found[0]) ? found.slice(0, 1) : []
     for (const row of areText(found, beyond) ? first : found) running.add(row)
   }

@@ -25,8 +25,8 @@ const USUAL = 2
 const DEEPEST = 6
 
 /**
- * Ranks of kinds of numbers, from 1. Below sections in Roman figures stand those with letters, then those with figures; without
- * Roman ones each of them is the first rank.
+ * Ranks of kinds of numbers, from 1: sections in Roman figures, then those with letters, then those with figures;
+ * without Roman ones each of the others is the first rank.
  */
 const ranksOf = (kinds: ReadonlyMap<string, number>): ((kind: string) => number) => {
   const has = (kind: string, times = 1) => (kinds.get(kind) ?? 0) >= times
@@ -75,7 +75,7 @@ export const sectionsOf = (
   let level: number | undefined
   for (const [, all] of [...ranks].sort(([a], [b]) => a - b)) {
     const own = ownLevel(all, levels)
-    // A style of its own tells the level; one that sections above it have, too, does not.
+    // A unique style gives the level; one that sections above it have, too, does not.
     const below = level === undefined ? above + 1 : level + 1
     level = Math.min(DEEPEST, own === undefined || used.has(own) ? below : own)
     used.add(level)
@@ -90,10 +90,10 @@ export const sectionsOf = (
 /** Lines of a look that are set as headings are some where they are this many, and most that have the look. */
 const MARKED_HEADS = 3
 const MOSTLY_HEADS = 0.75
-/** Looks by rank below what is larger or bolder; capitals are the loudest, and rank right below what is larger. */
+/** Looks that rank below larger or bolder lines, from the highest; capitals rank right below larger lines. */
 const QUIET: ReadonlyArray<Look> = ["underlined", "coloured", "italic"]
 
-/** Levels of looks that the document's headings are set in. `above`: the level of what is larger. */
+/** Levels of the looks of the document's headings. `above`: the level of larger headings. */
 export const markedOf = (
   marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>,
   levels: ReadonlyMap<string, number>,

@@ -37,9 +37,11 @@ export interface PageStatistics {
   readonly styles: Readonly<Record<string, StyleCount>>
   /** By `sectionKey`: lines that begin with a section's number. */
   readonly sections: Readonly<Record<string, number>>
-  /** By `markedKey`: lines with a look of their own, and those of them that are set as a heading is. */
+  /** By `markedKey`: number of lines with a special look, and of those among them that are set as a heading is. */
   readonly marked: Readonly<Record<string, { readonly lines: number; readonly heads: number }>>
-  /** By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: pages whose margin has such a line. */
+  /**
+   * By `marginKey`, `halfKeys`, `numberKeys` and `loneNumberKeys`: number of pages with such a line in their margin.
+   */
   readonly margins: Readonly<Record<string, number>>
   readonly hyphens: HyphenCounts
 }
@@ -55,7 +57,10 @@ export const NO_STATISTICS: PageStatistics = {
 
 /** Rows from the top and from the bottom of a page that may be running. */
 const MARGIN_ROWS = 3
-/** Parts of the page's height, at either end, that running lines stand in, and numbers alone: a block of text may end far above. */
+/**
+ * Share of the page's height, at either end, for running lines, and for numbers alone: a block of text may end far
+ * above.
+ */
 export const MARGIN = 0.16
 const NUMBER_MARGIN = 0.25
 /** Height of a slot that running lines are looked for in, in points. */
@@ -75,7 +80,7 @@ const sectionKey = (number: SectionNumber, style: string, look: Look | undefined
 
 /** What a segment that begins with a number may begin with. */
 const NUMBER = /^(?:§|\d|[A-Za-z][.):]|[IVX]{2,6}[\s.):])/
-/** How far the words of a heading stand behind its number, in font sizes. */
+/** Greatest distance of a heading's words behind its number, in font sizes. */
 const BEHIND = 5
 
 /** The key of a line that begins with a section's number; `next` follows it in the stream, and may hold its words. */
@@ -119,7 +124,7 @@ const isCentred = (line: Segment, below: Segment): boolean =>
   line.x1 < below.x1 &&
   Math.abs(line.x0 + line.x1 - below.x0 - below.x1) < 2 * HEAD_INDENT * line.size
 
-/** Whether a line of a look is set as a heading: by itself, nearer to the text that it stands over than to what is above. */
+/** True when a line of a look is set as a heading: by itself, nearer to the text below it than to the text above. */
 const headsText = (
   segment: Segment,
   above: Segment | undefined,
@@ -147,7 +152,7 @@ const headsText = (
   )
 }
 
-/** A number that stands apart from the words behind it. */
+/** A number that is separated from the words behind it. */
 const APART = /^(?:§ ?)?(?:\p{Lu}|[IVX]{1,5}|\d{1,3})(?:\.\d{1,3}){0,3}[.)]?$/u
 
 const isNumberOf = (before: Segment | undefined, { baseline, size }: Segment): boolean =>
@@ -184,13 +189,13 @@ export const marginRows = ({
 /** What a line in a margin is counted under: its words and place. */
 export const marginKey = (line: Line, slot: number): string => `${slot} ${wordsKey(line.text)}`
 
-/** What text in the margin that is turned is counted under, wherever it stands. */
+/** Key of turned text in the margin, wherever it is. */
 export const turnedKey = (runs: ReadonlyArray<TextRun>): string =>
   `~ ${wordsKey(runs.map(({ text }) => text).join(" "))}`
 
 /**
- * With a number at an end it is also counted under its place and how far that number is ahead of the page's: the same on every
- * page where it is the page's number, whatever words stand beside it. Entries of a table of contents are not.
+ * A line with a number at an end is also counted under its place and the difference from the page's index: the same on
+ * every page where it is the page number, whatever words are next to it. Entries of a table of contents are not.
  */
 export const numberKeys = (line: Line, page: number, slot: number): ReadonlyArray<string> =>
   NUMBERS_AT_ENDS.flatMap((pattern) => {
@@ -203,7 +208,7 @@ export const numberKeys = (line: Line, page: number, slot: number): ReadonlyArra
 const HALVES_APART = 2.5
 const MIN_HALF = 8
 
-/** What stands on either side of a line's widest white space is counted too: a chapter's title beside that of each section. */
+/** Keys of the text on either side of a line's widest gap: a chapter's title next to that of each section. */
 export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<string> => {
   let [at, widest] = [0, HALVES_APART * size]
   for (const [before, white] of gapsIn(segments).entries())
@@ -217,7 +222,7 @@ export const halfKeys = ({ segments, size }: Line, slot: number): ReadonlyArray<
   })
 }
 
-/** A number that stands alone (`12`, `– 12 –`, `Page 12 of 30`) is counted under how far it is ahead of the page's. */
+/** A lone number (`12`, `– 12 –`, `Page 12 of 30`) is counted under its difference from the page's index. */
 const loneNumberKeys = ({ text }: Line, page: number): ReadonlyArray<string> => {
   const [number] = isNumberAlone(text) ? (/\d+/.exec(text) ?? []) : []
   return number === undefined ? [] : [`@${Number(number) - page}`]
@@ -316,7 +321,7 @@ export const mergeStatistics = (all: ReadonlyArray<PageStatistics>): PageStatist
   }
 }
 
-/** Pages that have to have a number as far ahead of their own. */
+/** Least number of pages with the same difference between printed number and index. */
 const NUMBERED_PAGES = 3
 
 /**

@@ -21,7 +21,7 @@ const LOW = 0.3
 const HIGH = 1.1
 /** The same of one that is drawn on the letter's own line. */
 const ON_LINE = 0.5
-/** Boxes of faces are higher than this, in the same. */
+/** Least height of the boxes of faces, in font sizes. */
 const FLAT = 0.5
 
 /** A character of a page: its run and its place in it. */
@@ -38,7 +38,7 @@ const edgeOf = (run: TextRun, at: number): number =>
 const footOf = ({ baseline, box, size }: TextRun): number =>
   box.y1 - box.y0 < FLAT * size ? box.y1 : baseline - ON_LINE * size
 
-/** Whether an accent of one run stands as high as those over letters of another do. */
+/** True when an accent of one run is at the usual height over the letters of another. */
 const isOver = (accent: TextRun, letters: TextRun): boolean => {
   const up = (letters.baseline - footOf(accent)) / letters.size
   return letters.angle === accent.angle && accent.size < SIZES * letters.size && up > LOW && up < HIGH
@@ -95,8 +95,8 @@ const accented = (
 }
 
 /**
- * Runs whose letters have the accents that are drawn over them: TeX draws those of formulas as signs of their own, which would tear the lines of a
- * text. Linear in the runs and their characters.
+ * Combines letters with the accents that are drawn over them: TeX draws those of formulas as separate signs, which
+ * would split the lines of a text. Linear in the runs and their characters.
  */
 export const withAccentedLetters = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const dropped = new Map<number, Set<number>>()

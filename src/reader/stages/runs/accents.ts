@@ -1,4 +1,4 @@
-/** Accents that stand apart from their letters, the marks of letters that they mean, and what they are in a formula. */
+/** Spacing accents, the combining marks that they mean, and their form in a formula. */
 const ACCENTS = [
   ["ˆ", "\u0302", "^"],
   ["˜", "\u0303", "~"],

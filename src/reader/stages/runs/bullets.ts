@@ -7,7 +7,7 @@ const SMALLEST = 1.5
 
 const LARGEST = 8
 
-/** How far the words stand behind it, points. */
+/** Distance of the words behind a bullet, in points. */
 const NEAREST = 2
 
 const FURTHEST = 26
@@ -47,8 +47,8 @@ export const drawnBullets = (page: PageContent, runs: ReadonlyArray<TextRun>): R
 const AFTER_BULLET = 0.6
 
 /**
- * Word processors set the bullets of inner lists as the letter `o` of another face: those become bullets. Each is a run of its own
- * that stands before its words in the stream, with white space between.
+ * Replaces the letter `o` of another face by a bullet: word processors set the bullets of inner lists so. Each is a
+ * separate run before its words in the stream, with white space between.
  */
 export const letterBullets = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> =>
   runs.map((run, at) => {

@@ -33,8 +33,8 @@ export const staffsOf = (drawings: ReadonlyArray<Drawing>): ReadonlySet<string> 
 export const isNote = (drawing: Drawing): boolean => drawing.kind === "path" && drawing.note === true
 
 /**
- * A page whose notes of music are drawings, as the lines that they stand on are, instead of text. Without such lines what is set in such a face
- * stays text: a face of letters may have the same name.
+ * Turns musical notes on staff lines into drawings. Without such lines the text of a musical face stays text: a face of
+ * letters may have the same name.
  */
 export const withDrawnNotes = (page: PageContent, fonts: ReadonlyArray<FontFace>): PageContent => {
   const musical = new Set(fonts.flatMap(({ name }, at) => (MUSICAL.test(name) ? [at] : [])))

@@ -3,7 +3,9 @@ import type { Box, PageContent, TextRun } from "../../model/page-content.ts"
 /** How far off a quarter text may be written, degrees, as a page is that was laid askew on a scanner. */
 const ASKEW = 15
 
-/** Horizontal (as shown) or turned by a quarter. What is slanted, as a watermark is, stands in no line of the text: it counts as turned. */
+/**
+ * Quarter turns; 0 is horizontal. Slanted text, such as a watermark, is in no line of the text: it counts as turned.
+ */
 export const quarterOf = (angle: number): number => {
   const quarter = Math.round(angle / 90) * 90
   if (Math.abs(angle - quarter) <= ASKEW) return quarter % 360

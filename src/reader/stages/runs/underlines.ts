@@ -1,7 +1,7 @@
 /** Words that a rule is drawn under. */
 import type { Box, PageContent, TextRun } from "../../model/page-content.ts"
 
-/** How far below the baseline a rule stands, and how thick it is at most, in font sizes. */
+/** Greatest distance of a rule below the baseline, and its greatest thickness, in font sizes. */
 const BELOW = 0.3
 const THICK = 0.15
 /** How much shorter or longer than its words it may be, in font sizes. */

@@ -4,7 +4,10 @@ import type { Box, Drawing, PageContent, TextRun } from "../../model/page-conten
 /** How long and how thick such a rule is, in font sizes. */
 const LENGTH = { least: 0.2, most: 0.6 } as const
 const THICK = 0.1
-/** How far it stands from the baseline, from the letters beside it and from the next one, in font sizes. */
+/**
+ * Greatest distance of a drawn underscore from the baseline, from the letters next to it and from the next one, in font
+ * sizes.
+ */
 const OFF = 0.12
 const BESIDE = 0.2
 /** More of them in a row are a blank to be filled in. */
@@ -38,7 +41,7 @@ const filling = (
   return begins.every((x, at) => Math.abs(x - (ends[at] ?? x)) < BESIDE * size) ? found : undefined
 }
 
-/** A run that goes on with underscores. */
+/** Appends underscores to a run. */
 const continued = (run: TextRun, rules: ReadonlyArray<Drawing>): TextRun => {
   const text = run.text.trimEnd()
   const end = rules.at(-1)?.box.x1 ?? run.box.x1

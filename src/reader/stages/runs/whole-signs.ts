@@ -44,7 +44,7 @@ const composed = (run: TextRun): TextRun => {
   return at === 0 ? run : { ...run, text: text + run.text.slice(at), edges: [...edges, ...own.slice(at)] }
 }
 
-/** Parts of one sign overlap, by this share of their size at least; a stroke stands on its sign. */
+/** Least overlap of the parts of one sign, as a share of their size. */
 const LAP = 0.05
 
 /** Whether the sign at a run's end and the one at the next one's start are parts of one. */

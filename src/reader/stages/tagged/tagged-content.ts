@@ -45,7 +45,7 @@ export const idsIn = (
         .filter(isStructure)
         .flatMap((node) => (is(node) ? idsUnder([node], depth) : idsIn(node.children, is, depth + 1)))
 
-/** Lines in the order of the structure: one that stands higher than the last begins a column, not the text. */
+/** Lines in structure order: one that is higher than the last begins a column, not the text. */
 const linesInOrder = (runs: ReadonlyArray<TextRun>, context: InlineContext): ReadonlyArray<Line> => {
   const lines: Array<Line> = []
   let row: Array<ReturnType<typeof segmentsOf>[number]> = []
@@ -78,7 +78,7 @@ export interface TaggedContext {
   readonly inline: TaggedInline
   /** What is drawn, by marked-content id. */
   readonly drawn: ReadonlyMap<number, ReadonlyArray<Drawing>>
-  /** The page's fields and pictures that are still to be placed, by the marked content that they stand beside. */
+  /** Fields and pictures of the page that are still to be placed, by the marked content next to them. */
   readonly beside: Map<number, ReadonlyArray<Block>>
   /** The grids that the page's rules make. */
   readonly grids: () => ReadonlyArray<Grid>
@@ -105,14 +105,14 @@ const reworded = (first: TextRun, rest: ReadonlyArray<TextRun>, text: string): T
   return { ...first, text, edges, box: { ...first.box, x1 }, hyphenated: false }
 }
 
-/** What stands under some nodes: runs, and words that have no place on the page. */
+/** Words under some nodes: runs, and words that have no place on the page. */
 interface Words {
   readonly items: ReadonlyArray<TextRun | TextSpan>
   /** The languages that elements give their runs. */
   readonly languages: ReadonlyMap<TextRun, string>
 }
 
-/** The words under some nodes, in the order of the structure. An element's `actualText` stands for what is under it. */
+/** The words under some nodes, in structure order. An element's `actualText` replaces the words under it. */
 const wordsUnder = (nodes: ReadonlyArray<StructureNode>, marked: MarkedRuns): Words => {
   const items: Array<TextRun | TextSpan> = []
   const languages = new Map<TextRun, string>()

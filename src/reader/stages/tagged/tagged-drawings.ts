@@ -10,7 +10,7 @@ import { idsUnder, isStructure, idsIn } from "./tagged-content.ts"
 
 /** The drawings of a tagged page, found by geometry. */
 interface TaggedDrawings {
-  /** By the marked content that they stand beside. */
+  /** By the marked content next to them. */
   readonly beside: ReadonlyMap<number, ReadonlyArray<Block>>
   readonly words: ReadonlySet<TextRun>
   readonly drawn: ReadonlySet<Drawing>
@@ -19,7 +19,7 @@ interface TaggedDrawings {
 /** Elements that tell more of their words than a drawing's label needs. */
 const TOLD = /^(?:H[1-6]?|Title|L|Table|TOC|Formula|Note|FENote|Code)$/
 
-/** Whether a drawing must leave an element alone: one that tells more, and a picture that has words of its own. */
+/** True when a drawing must leave an element alone: an element with more meaning, or a picture with words. */
 const isTold = ({ actualText, alt, children, type }: StructureElement): boolean =>
   TOLD.test(type) ||
   (type === "Figure" &&
@@ -37,9 +37,9 @@ const wordsAbove = ({ x0, x1, y0 }: Box, runs: ReadonlyArray<TextRun>): TextRun 
 }
 
 /**
- * Figures that are drawn on a tagged page. Programs tag each part of a drawing as a picture and each of its words as a paragraph,
- * often at the page's beginning; such a drawing is shown whole, with its words as labels, beside its caption, else below the words above
- * it, else where its first part is tagged. `accounted`: the words that are tagged.
+ * Figures that are drawn on a tagged page. Programs tag each part of a drawing as a picture and each of its words as a
+ * paragraph, often at the page's beginning. Such a drawing is shown whole, with its words as labels, next to its
+ * caption, else below the words above it, else at the tag of its first part. `accounted`: the words that are tagged.
  */
 export const taggedDrawings = (
   { page, segments }: PageAnalysis,
@@ -59,7 +59,7 @@ export const taggedDrawings = (
     const ids = new Set([...labels, ...parts].flatMap(({ mcid }) => mcid ?? []))
     if ([...ids].some((id) => told.has(id)) || page.fields.some((field) => centreIn(field.box, box))) continue
     const start = block.kind === "figure" ? block.captionStart : undefined
-    // Pictures alone stand where they are tagged.
+    // Pictures without lines stay where they are tagged.
     if (start === undefined && parts.every(({ kind }) => kind === "image")) continue
     const caption = segments.find((segment) => segmentText(segment).trim() === start)
     const partIds = new Set(parts.flatMap(({ mcid }) => mcid ?? []))

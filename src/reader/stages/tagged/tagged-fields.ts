@@ -16,7 +16,7 @@ const wholeContents = (rows: PageAnalysis["rows"]): ReadonlySet<Segment> => {
   return new Set(segments.filter((segment) => idsOf(segment).every((id) => holders.get(id) === segment)))
 }
 
-/** The page's fields by the marked content that they stand beside, the others, and the runs that are their labels now. */
+/** The page's fields by the marked content next to them, the other fields, and the runs that became their labels. */
 export const fieldsByContent = ({ page, rows }: PageAnalysis) => {
   const beside = new Map<number, Array<Block>>()
   const rest: Array<Block> = []

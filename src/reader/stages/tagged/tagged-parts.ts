@@ -35,7 +35,7 @@ interface Item {
 /** Whether a label is no bullet or number: a font may have letters in the place of bullets. */
 const isTerm = (label: string): boolean => /\p{L}{2}/u.test(label) && markerOf(`${label} `) === undefined
 
-/** An item of a list whose other items have no terms, with its own before its words. */
+/** Puts an item's term before its words, for a list in which other items have no terms. */
 const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Span>): ListItem =>
   first?.kind === "paragraph"
     ? { blocks: [{ ...first, spans: [...term, plain(" "), ...first.spans] }, ...rest] }
@@ -58,7 +58,7 @@ const withoutMarker = (blocks: ReadonlyArray<Block>): Item => {
   const [span, ...others] = first.spans
   if (label === "" || label === text || span?.kind !== "text" || span.text.length < label.length)
     return { label: "", item: { blocks } }
-  // A marker in another face is a stretch of its own.
+  // A marker in another face is a separate stretch.
   const left = span.text.slice(label.length)
   const spans = left === "" ? others : [{ ...span, text: left }, ...others]
   return { label, item: { blocks: [{ ...first, spans }, ...rest] } }
@@ -98,7 +98,7 @@ const withNumber = ({ blocks: [first, ...rest] }: ListItem, label: string): Read
       ? rest
       : [first, ...rest]
 
-/** An item as it is among others that have no terms. */
+/** An item for a list in which other items have no terms. */
 const worded = ({ item, term }: Item): ListItem => (term === undefined ? item : withTerm(item, term))
 
 /** The items of a list that are not empty. */
@@ -135,7 +135,7 @@ export const taggedList = (
   // Word processors count captions as they count items.
   if (others.length === 0 && isCaptionBlock(worded(first).blocks[0]))
     return [...before, ...worded(first).blocks]
-  // And headings.
+  // Headings, too, are not a list.
   if (filled.every(({ item }) => item.blocks[0]?.kind === "heading"))
     return [...before, ...filled.flatMap(({ item, label }) => withNumber(item, label))]
   if (filled.every(({ item, term }) => term !== undefined && item.blocks.length > 0))

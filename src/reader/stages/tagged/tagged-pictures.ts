@@ -26,16 +26,16 @@ export const pictureOf = (drawn: ReadonlyArray<Drawing>): Pick<Figure, "image" |
   return isWhole || !isSeen ? { image: image?.index, region: undefined } : { image: undefined, region }
 }
 
-/** Elements that show their pictures themselves, or are none to show. */
+/** Elements that show their pictures themselves, and artifacts, which show nothing. */
 const SHOWN = new Set(["Figure", "Formula", "Artifact"])
 
-/** Whether words stand on a picture: it is what they are written on, a part of a diagram or of a slide. */
+/** True when words are on a picture: a background, a part of a diagram or of a slide. */
 const isWrittenOn = (picture: Box, { runs }: PageContent): boolean =>
   runs.some(({ artifact, box }) => !artifact && centreIn(box, picture))
 
 /**
- * The pictures of a page that no figure of its structure has: programs tag them as what stands in a paragraph, or not at all.
- * `beside`: by their marked content; `rest`: those that are in none.
+ * The pictures of a page that no figure of its structure has: programs tag them inside a paragraph, or not at all.
+ * `beside`: by their marked content; `rest`: untagged.
  */
 export const picturesBesideFigures = (
   page: PageContent

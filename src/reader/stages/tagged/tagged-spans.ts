@@ -37,11 +37,11 @@ const areRagged = (rows: ReadonlyArray<Row>): boolean => {
   return false
 }
 
-/** The cell of a grid in which a line stands. */
+/** The cell of a grid that contains a line. */
 const cellUnder = ({ baseline, x0, x1 }: Line, { bySlot, xs, ys }: Grid): GridCell | undefined =>
   bySlot.get(slotAt(slotOf(ys, baseline), slotOf(xs, (x0 + x1) / 2)))
 
-/** The cell of a grid in which each cell's words stand, one in each; undefined where there is none. */
+/** The cell of a grid that contains each cell's words, one for each; undefined where a cell has none. */
 const cellsIn = (rows: ReadonlyArray<Row>, grid: Grid): ReadonlyMap<GridCell, Cell> | undefined => {
   const found = new Map<GridCell, Cell>()
   let above = -1
@@ -67,7 +67,7 @@ const NONE: Cell = { blocks: [], header: undefined, colSpan: 1, rowSpan: 1 }
 /** A grid has at most so many cells more than are tagged, by this factor: only cells that go on from a page before are not. */
 const UNTAGGED = 2
 
-/** The part of a grid in which cells stand, with these. */
+/** The part of a grid that these cells cover. */
 const spannedIn = (
   { rows }: Grid,
   found: ReadonlyMap<GridCell, Cell>,

@@ -96,7 +96,7 @@ const paragraphOf = (
   return [{ kind: "paragraph", spans, seam, lang: from?.lang }]
 }
 
-/** The fields and pictures that stand beside some nodes' words. */
+/** Fields and pictures next to the words of some nodes. */
 const blocksBeside = (
   nodes: ReadonlyArray<StructureNode>,
   { beside }: TaggedContext
@@ -133,7 +133,7 @@ const childBlocks = (
     !isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))
   const hasFormulas = nodes.some((node) => isStructure(node) && node.type === "Formula")
   const words = hasFormulas ? linesUnder(nodes.filter(isInline), context.inline) : []
-  /** Whether a formula stands within a line of words. */
+  /** True when a formula is within a line of words. */
   const isInText = (node: StructureElement): boolean => {
     const [formula] = node.type === "Formula" ? linesUnder([node], context.inline) : []
     return (
@@ -179,7 +179,7 @@ const holdsBlocks = ({ children }: StructureElement): boolean =>
       isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"
   )
 
-/** How a tagged paragraph stands among others: its tags say where it ends. */
+/** Context of a tagged paragraph among other groups: its tags say where it ends. */
 const APART = { code: false, gap: 2, below: 2, announced: false }
 
 const figureOf = (node: StructureElement, context: TaggedContext, depth: number): ReadonlyArray<Block> => {

@@ -34,7 +34,7 @@ const styled = ({ bold, code, italic, lang, text }: TextSpan): HtmlNode => {
   return language === undefined ? node : element("span", { lang: language }, [node])
 }
 
-/** Those from one on that are raised as it is: one script, whatever their faces. */
+/** The spans from one on with the same script position: they form one script, whatever their faces. */
 const scriptFrom = (
   spans: ReadonlyArray<Span>,
   at: number,
@@ -93,7 +93,7 @@ const seamAttributes = ({
 
 const item = (name: "li" | "dd", { blocks }: ListItem, notes: Notes): HtmlNode => {
   const [first, ...rest] = blocks
-  // The first paragraph stands in the item itself: a tight list.
+  // The first paragraph is written into the item itself: a tight list.
   if (first?.kind !== "paragraph") return element(name, {}, writeAll(blocks, notes))
   const loose = rest.some(({ kind }) => kind === "paragraph")
   const own = loose ? writeAll([first], notes) : words(first.spans, notes)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
+import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
 import * as NoChat from "../../../adapters/memory/delivery/alert-preferences.ts"
 import * as AlarmBoard from "../../../adapters/postgres/delivery/alarm-board.ts"
 import * as AlertPreferences from "../../../adapters/postgres/delivery/alert-preferences.ts"
@@ -49,6 +50,7 @@ const alerts = (
   return Layer.merge(Alerts.layer, Alarms.layer).pipe(
     Layer.provide([
       chat(settings, options.outbox),
+      MailTemplates.layer,
       Layer.succeed(Alerts.AlertConfig, { email: settings.alerts.email ?? fallback })
     ]),
     Layer.provideMerge(AlertPreferences.layer)

@@ -43,7 +43,6 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/runtime/entries/start.test.ts": ["check_that_mail_can_be_written"],
   "test/contracts/batch/batch-store/close.ts": ["batch_rows_to_purge"],
   "test/contracts/batch/batch-store/prepare.ts": ["batch_service_full", "next_batch_job_within"],
-  "test/contracts/conversion/conversion-store/holds.ts": ["heartbeat_flyer"],
   "test/contracts/inbound/intake-store/afterwards.ts": ["purge_intake"],
   "test/adapters/postgres/inbound/incoming-mails.test.ts": ["retry_incoming_mail", "set_mail_aside"]
 }

@@ -1,11 +1,11 @@
-/** A wrong field of a request. @typedef {{ readonly path: string, readonly message: string }} Issue */
+/** @import { ProblemIssue } from "#api" */
 
 /** A problem document of the API (RFC 9457): the members that are shown. */
 export class Refused extends Error {
   /**
    * @param {{
    *   readonly title: string, readonly detail: string, readonly code: string, readonly status: number,
-   *   readonly issues?: ReadonlyArray<Issue>
+   *   readonly issues?: ReadonlyArray<ProblemIssue>
    * }} problem
    */
   constructor({ code, detail, issues = [], status, title }) {
@@ -45,7 +45,7 @@ const FIELDS = new Map([
 
 /**
  * A wrong field in words: never its path in the request, nor the values that a schema expects.
- * @param {Issue} issue
+ * @param {ProblemIssue} issue
  */
 const issueText = ({ message, path }) => {
   const field = FIELDS.get(path.split(".")[0] ?? "") ?? "A value"
@@ -74,7 +74,7 @@ const isRecord = (value) => typeof value === "object" && value !== null
 /** @param {unknown} value @param {string} otherwise */
 const textOr = (value, otherwise) => (typeof value === "string" && value !== "" ? value : otherwise)
 
-/** The wrong fields that a problem names. @param {unknown} issues @returns {ReadonlyArray<Issue>} */
+/** The wrong fields that a problem names. @param {unknown} issues @returns {ReadonlyArray<ProblemIssue>} */
 const issuesIn = (issues) =>
   Array.isArray(issues)
     ? issues.flatMap((issue) =>

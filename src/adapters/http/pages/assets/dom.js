@@ -48,10 +48,10 @@ export const button = (text, { about, kind, press }) => {
   return made
 }
 
-/** Text that is heard, not seen. @param {string} text */
+/** Text for screen readers alone. @param {string} text */
 export const hidden = (text) => el("span", { class: "hidden" }, text)
 
-/** Shows text in an element of its own, or hides the element. @param {HTMLElement} place @param {string | undefined} text */
+/** Shows text in an element, or hides the element. @param {HTMLElement} place @param {string | undefined} text */
 export const show = (place, text) => {
   place.textContent = text ?? ""
   place.hidden = text === undefined

@@ -36,7 +36,7 @@ export const REASON_MOODS = {
 }
 
 /** The statuses of accepted mails that only a delivery event gives. */
-export const REPORTED_STATUSES = ["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"]
+export const REPORTED_STATUSES = /** @type {const} */ (["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"])
 
 /** What the names of files that are converted end with. */
 export const FILE_ENDINGS = ["pdf", "docx", "png", "jpg", "jpeg"]

@@ -27,7 +27,7 @@ const PASSWORD = "This document is protected by a password. Remove the password,
 const faultOf = (error: unknown): unknown =>
   error instanceof Unreadable || (error instanceof Error && "syscall" in error) ? error : broken(error)
 
-/** A ZIP archive whose directory was read and found sane. */
+/** A ZIP archive with a directory that was read and checked. */
 export interface Archive {
   readonly names: ReadonlyArray<string>
   readonly has: (name: string) => boolean

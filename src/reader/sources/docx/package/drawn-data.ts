@@ -9,12 +9,12 @@ export type DrawnData = (relation: string | undefined) => string | undefined
 
 /** Values and words of one drawing that are read. */
 const MOST = 1_000
-/** Cells of a chart's table: series may have their values in places of their own. */
+/** Limit on cells of a chart's table. Series may have values at different places. */
 const MOST_CELLS = 10_000
 /** Digits of a value. */
 const DIGITS = 6
 
-/** Texts by their places: series leave out what is empty. */
+/** Texts by position: series omit empty ones. */
 type Cache = Map<number, string>
 
 interface Series {
@@ -60,7 +60,7 @@ const chartTable = (title: string, all: ReadonlyArray<Series>): string => {
   ])
 }
 
-/** A chart's title, and its values as the document keeps them beside the workbook that they come from. */
+/** Reads a chart's title and the values that the document caches from the chart's workbook. */
 const readChart = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
   const open: Array<string> = []
   const series: Array<Series> = []
@@ -76,7 +76,7 @@ const readChart = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
     close: () => void open.pop(),
     text: (text) => {
       const [inner] = open.slice(-1)
-      // Axes have titles of their own.
+      // Axes have titles, too.
       if (inner === "t" && open[open.indexOf("title") - 1] === "chart") title += text
       const one = series.at(-1)
       if (inner !== "v" || one === undefined || count > MOST || !Number.isSafeInteger(place)) return

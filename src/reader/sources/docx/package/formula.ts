@@ -28,7 +28,7 @@ const property = (node: MathNode, name: string): string | undefined =>
 /** Named is on, unless it is said to be off. */
 const isOn = (value: string | undefined): boolean => value !== undefined && !isOff(value)
 
-/** Where Unicode's letters of a kind begin: capitals, small ones. */
+/** First code points of Unicode's mathematical alphabets: capitals, small letters. */
 const KINDS = new Map(
   Object.entries<readonly [number, number]>({
     script: [0x1d49c, 0x1d4b6],
@@ -40,7 +40,7 @@ const KINDS = new Map(
     bi: [0x1d468, 0x1d482]
   })
 )
-/** Letters that Unicode had before the others of their kind, whose places are empty. */
+/** Letters that Unicode had before the rest of their alphabet, which has gaps at their places. */
 const OLDER = new Map(
   Object.entries<ReadonlyArray<string>>({
     script: Array.from("ℬℰℱℋℐℒℳℛℯℊℴ"),
@@ -61,7 +61,7 @@ const letterOf = (letter: string, kind: string): string => {
   )
 }
 
-/** Numbers, letters, spaces and signs of a run whose letters are variables, and of one whose letters are words. */
+/** Splits a run into numbers, letters, spaces and signs: of variables letter by letter, of text word by word. */
 const VARIABLES = /\d+(?:[.,]\d+)*|\p{L}\p{M}*|\s+|[^\s\p{L}\d]\p{M}*/gu
 const WORDS = /\d+(?:[.,]\d+)*|(?:\p{L}\p{M}*)+|\s+|[^\s\p{L}\d]\p{M}*/gu
 
@@ -79,7 +79,7 @@ const leaf = (token: string, kind: string, upright: boolean): ReadonlyArray<Html
 const textIn = (node: MathNode): string =>
   node.children.map((child) => (isNode(child) ? textIn(child) : child)).join("")
 
-/** A run of text: words as words, else what is in it one by one. */
+/** Converts a run: text as words, else sign by sign. */
 const run = (node: MathNode): ReadonlyArray<HtmlNode> => {
   const text = childrenOf(node, "t").map(textIn).join("")
   if (text === "") return []
@@ -107,7 +107,7 @@ const isEmptyPart = (node: MathNode, name: string): boolean => {
   return found === undefined || textIn(found).trim() === ""
 }
 
-/** Accents that combine with the letter before them, as signs of their own. */
+/** Combining accents, and the spacing characters for the same accents. */
 const ACCENTS = new Map(
   Object.entries<string>({
     "\u0300": "`",
@@ -200,7 +200,7 @@ const table = (rows: ReadonlyArray<ReadonlyArray<MathNode>>): HtmlElement =>
     )
   )
 
-/** Where equations are set below each other, `&` says where: nobody reads it. */
+/** Drops `&`, the alignment mark of stacked equations. */
 const withoutAlignment = (node: MathNode): MathNode => ({
   ...node,
   children: node.children.map((child) =>
@@ -260,12 +260,12 @@ const WRITTEN: ReadonlyMap<string, Written> = new Map<string, Written>([
   ["sSubSup", (node) => [element("msubsup", {}, [part(node, "e"), part(node, "sub"), part(node, "sup")])]]
 ])
 
-/** What says how something looks, or is no longer in the text. */
+/** Formatting, and deleted or moved text. */
 const UNREAD = /Pr$|^(?:del|moveFrom)$/
 
 const contentOf = ({ children }: MathNode): ReadonlyArray<HtmlNode> =>
   children.flatMap((child) => {
-    // Text outside of a run stands where elements lie too deep to be read one by one; between them is white space.
+    // Text outside of a run occurs where elements are nested too deep to be read one by one; between them is white space.
     if (!isNode(child)) return child.trim() === "" ? [] : [element("mtext", {}, [spaced(child)])]
     if (UNREAD.test(child.name)) return []
     return child.isApart ? contentOf(child) : (WRITTEN.get(child.name) ?? contentOf)(child)
@@ -279,7 +279,7 @@ export const writeFormula = (math: MathNode, isDisplayed: boolean): string => {
     : serialize([element("math", isDisplayed ? { display: "block" } : {}, inside)])
 }
 
-/** Elements that lie deeper are taken apart, and what is more than so many. */
+/** Limits on depth and number of elements; beyond them elements are reduced to their text. */
 const MAX_DEPTH = 60
 const MAX_ELEMENTS = 2_000
 

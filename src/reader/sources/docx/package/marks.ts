@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto"
 
 import type { Label } from "./numbering.ts"
 
-/** What a mark stands for: the beginning of a caption or of a row's name, the HTML of a formula or of what a chart shows, an item's number, or one that is written as words. */
+/**
+ * Meaning of a mark: the beginning of a caption or row header, the HTML of a formula or chart, or an item's number
+ * (counted, or written as words).
+ */
 export type Meaning =
   | { readonly kind: "caption" | "rowHead" }
   | { readonly kind: "formula" | "drawn"; readonly html: string }
@@ -12,8 +15,8 @@ export type Meaning =
 const DIGITS = 8
 
 /**
- * Words that stand in a document for what mammoth has no words for, until it has written its HTML. No document can hold them: they
- * are drawn anew for each.
+ * Placeholder words for content that mammoth cannot represent, until it has written its HTML. Each document gets random
+ * ones, so that it cannot contain them.
  */
 export class Marks<A> {
   readonly #secret = randomBytes(16).toString("hex")

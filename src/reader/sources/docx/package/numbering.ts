@@ -1,7 +1,7 @@
 import { isOff, numberIn, type ParagraphProperties, type Style } from "./styles.ts"
 import { readXml } from "./xml.ts"
 
-/** What stands before a paragraph of a list: a bullet, a number that HTML counts itself, or words that it has no way to count. */
+/** Label of a list paragraph: a bullet, a number that HTML counts itself, or words that HTML cannot count. */
 export type Label =
   | { readonly kind: "bullet" }
   | {
@@ -29,7 +29,7 @@ interface Definition {
   link: string | undefined
 }
 
-/** A list: one of a definition, with levels of its own, or numbers of its own to begin with. */
+/** A list: an instance of a definition, with levels or start numbers that override it. */
 interface Instance {
   definition: string
   readonly levels: Map<number, Level>
@@ -116,7 +116,7 @@ export const numeral = (value: number, format: string): string => {
   }
 }
 
-/** A label that is a number alone, with what is usual around it. */
+/** A label that is a number alone, with the usual punctuation. */
 const PLAIN = /^[\s([]*%\d[\s.):\]]*$/
 const COUNTED: ReadonlySet<string> = new Set(["decimal", ...TYPES.keys()])
 const isPlain = ({ format, text }: Level): boolean => COUNTED.has(format) && PLAIN.test(text)
@@ -139,7 +139,7 @@ class Definitions {
   #id = ""
   #instance: Instance | undefined
   #level: Level | undefined
-  /** The level whose beginning or whose text a list has for itself. */
+  /** The level of which the list overrides the start or the text. */
   #override: number | undefined
 
   open(name: string, attributes: ReadonlyMap<string, string>): void {
@@ -174,7 +174,7 @@ class Definitions {
     if (name === "lvlOverride") this.#override = undefined
   }
 
-  /** The definition that a list's levels stand in. */
+  /** The definition that has a list's levels. */
   definitionOf(list: number): { readonly id: string; readonly definition: Definition } | undefined {
     const id = this.instances.get(list)?.definition
     const definition = id === undefined ? undefined : this.definitions.get(id)
@@ -205,7 +205,7 @@ class Counts {
   readonly #definitions: Definitions
   /** The numbers of each definition's levels. */
   readonly #numbers = new Map<string, Array<number | undefined>>()
-  /** Lists whose own beginnings were counted from. */
+  /** Lists that have started from their overridden start numbers. */
   readonly #begun = new Set<number>()
 
   constructor(definitions: Definitions) {

@@ -9,7 +9,7 @@ const MAX_LIST = 1024 * 1024
 /** Longest title, characters. */
 const MAX_TITLE = 1000
 
-/** It is no Word document; `found` names what it seems to be. */
+/** The file is not a Word document; `found` names its probable kind. */
 export class Unsupported extends Error {
   readonly found: string
 
@@ -19,7 +19,7 @@ export class Unsupported extends Error {
   }
 }
 
-/** The elements of this name, wherever they stand: their attributes. */
+/** Attributes of all elements of this name, at any depth. */
 const elements = async (
   part: Buffer,
   wanted: ReadonlyArray<string>
@@ -57,7 +57,7 @@ const OTHERS: ReadonlyArray<readonly [(type: string) => boolean, string]> = [
 
 const nameOf = (type: string): string => OTHERS.find(([is]) => is(type.toLowerCase()))?.[1] ?? "a ZIP archive"
 
-/** Checks the main part's declared type; refuses what is no Word document. */
+/** Checks the main part's declared type; refuses everything but a Word document. */
 const checkType = async (archive: Archive, main: string): Promise<void> => {
   if (!archive.has("[Content_Types].xml")) {
     const kind = archive.has("mimetype") ? await archive.bytes("mimetype", 200) : Buffer.alloc(0)
@@ -141,7 +141,7 @@ const partsOf = async (archive: Archive, main: string): Promise<WordParts> => {
   return { main, styles: find("styles"), numbering: find("numbering"), notes }
 }
 
-/** The notes of a document that have words of their own, as their marks in the text name them. */
+/** Ids of the notes that have words, as their marks in the text name them. */
 export const readNoteIds = async (
   archive: Archive,
   notes: WordParts["notes"]

@@ -8,7 +8,7 @@ export interface Relation {
   readonly id: string
   /** The last word of its type, which transitional and strict documents have in common. */
   readonly kind: string
-  /** As it is written. */
+  /** Unresolved, from the file. */
   readonly target: string
   /** The part that is meant; undefined where it is outside or not in the package. */
   readonly part: string | undefined
@@ -16,7 +16,7 @@ export interface Relation {
 
 const KIND = /\/relationships\/(\w+)$/
 
-/** Where the relations of a part stand; those of the package for an empty path. */
+/** Path of the relations of a part; of the package for an empty path. */
 export const relationsPath = (part: string): string => join(dirname(part), "_rels", `${basename(part)}.rels`)
 
 /** Reads the relations of a part; none where it has none. */

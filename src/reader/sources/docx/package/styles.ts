@@ -11,18 +11,18 @@ export interface ParagraphProperties {
   readonly level?: number
 }
 
-/** A style, with what it has of those that it is based on. */
+/** A style, including the properties that it inherits. */
 export interface Style extends ParagraphProperties {
   readonly name: string
   /** Its letters are monospaced. */
   readonly isCode: boolean
   readonly isBold: boolean
-  /** Of its letters, points. */
+  /** Size of its letters, in points. */
   readonly size: number
   readonly isHidden: boolean
   /** A table's style that sets the first row off. */
   readonly hasHeadRow: boolean
-  /** One that sets the first column off. */
+  /** True for a table style that formats the first column differently. */
   readonly hasHeadColumn: boolean
 }
 
@@ -60,7 +60,7 @@ const none = (size: number): Style => ({
 export const isOff = (value: string | undefined): boolean =>
   value !== undefined && /^(?:0|false|off)$/.test(value)
 
-/** A number in an attribute; undefined where it is none. */
+/** A number in an attribute; undefined where it is not a number. */
 export const numberIn = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : undefined
 
@@ -82,7 +82,7 @@ export const addProperty = (
   if (name === "ilvl") to.level = value
 }
 
-/** Where in the outline a heading stands, from 0; undefined for other paragraphs. */
+/** A heading's level in the outline, from 0; undefined for other paragraphs. */
 export const outlineOf = (own: ParagraphProperties, style: Style): number | undefined => {
   const named = /^heading ([1-9])$/i.exec(style.name)?.[1]
   const outline = own.outline ?? style.outline ?? (named === undefined ? undefined : Number(named) - 1)

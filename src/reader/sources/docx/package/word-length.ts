@@ -12,7 +12,7 @@ export const wordLength = async (
   let paragraphs = 0
   let breaks = 0
   let inText = false
-  // A word may go on from one run to the next.
+  // A word may continue in the next run.
   let kept = ""
   const count = () => {
     words += countWords(kept)

@@ -43,7 +43,10 @@ const isSane = (stated: number, { paragraphs, words }: WordLength): boolean =>
   stated >= words / MOST_WORDS &&
   stated <= Math.max(1, paragraphs) + words / LEAST_WORDS
 
-/** Pages of a Word document: as noted where that is plausible, else by its words and breaks. At least 1, at most 10,000. */
+/**
+ * Number of pages of a Word document: as the file says where that is plausible, else by its words and breaks. From 1 to
+ * 10,000.
+ */
 export const wordPages = (length: WordLength): number => {
   const { breaks, stated, words } = length
   if (stated !== undefined && isSane(stated, length)) return stated

@@ -2,7 +2,7 @@ import sax from "sax"
 
 import { broken } from "./archive.ts"
 
-/** A tag as it is written: its name and its attributes' names with the prefixes that the writing program chose. */
+/** A tag: its name and its attributes' names, with the prefixes that the writing program chose. */
 export interface Tag {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ interface XmlEvents {
   readonly text?: (text: string) => void
 }
 
-/** Longest attribute or text that is kept in one piece, characters: Word keeps whole drawings in attributes of its own. */
+/** Longest attribute or text that is kept in one piece, in characters. Word keeps whole drawings in attributes. */
 const MAX_VALUE = 16 * 1024 * 1024
 // The parser's declarations leave it out; it is 64 KB otherwise.
 Object.assign(sax, { MAX_BUFFER_LENGTH: MAX_VALUE })
@@ -44,7 +44,7 @@ export const decodedXml = async function* (
   if (decoder !== undefined) yield decoder.decode()
 }
 
-/** Reads a part as it streams by. What is not well-formed is broken; entities of its own have no meaning. */
+/** Reads a part as a stream. Throws where it is not well-formed; entities that it defines have no meaning. */
 export const readXml = async (
   bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
   { close = nothing, open = nothing, text = nothing }: XmlEvents

@@ -5,7 +5,7 @@ export const NOWHERE = "postlane-nowhere"
 
 const RELATION = /^(?:\w+:)?id$/
 
-/** An attribute as it is written: a link that leads nowhere is none, an old picture that is nowhere is one. */
+/** The attribute to write. A link to nowhere is dropped; an old picture without a file gets an empty one. */
 export const attributeOf = (
   element: string,
   key: string,

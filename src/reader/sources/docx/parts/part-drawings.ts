@@ -18,7 +18,7 @@ interface Drawing {
   current: Said
   isDecorative: boolean
   readonly pictures: Array<{ readonly relation: string; readonly said: Said }>
-  /** Boxes of text and what charts show: they stand behind the drawing. */
+  /** Text boxes and contents of charts, which are written behind the drawing. */
   readonly behind: Array<Written>
 }
 
@@ -29,7 +29,7 @@ const NAMESPACES = [
   'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 ].join(" ")
 
-/** Writes drawings as mammoth reads them: the pictures in them, also those of groups, each with what is said of it, and their words. */
+/** Rewrites drawings for mammoth: their pictures, also those of groups, each with its description, and their words. */
 export class PartDrawings {
   readonly #drawings: Array<Drawing> = []
   readonly #out: PartOutput
@@ -44,7 +44,7 @@ export class PartDrawings {
     return this.#drawings.length > 0
   }
 
-  /** Before an element is written that stands in these, the innermost one last. */
+  /** Call before an element is written. `around`: its ancestors, the innermost last. */
   open(name: string, attributes: ReadonlyMap<string, string>, around: ReadonlyArray<string>): void {
     if (name === "drawing") {
       const whole: Said = { description: "", link: undefined }
@@ -66,7 +66,7 @@ export class PartDrawings {
     }
   }
 
-  /** What stands behind the innermost drawing. */
+  /** Adds content to write behind the innermost drawing. */
   behind(written: ReadonlyArray<Written>): void {
     append(this.#drawings.at(-1)?.behind ?? [], written)
   }
@@ -84,7 +84,7 @@ export class PartDrawings {
     })
     this.#out.add(`<${this.#out.prefix}drawing>`)
     for (const [at, picture] of pictures.entries()) this.#picture(picture.relation, said(picture.said, at))
-    // Of what is drawn without a picture its description is left.
+    // A drawing without a picture leaves its description.
     if (pictures.length === 0 && whole.description !== "" && !isDecorative) this.#picture(NOWHERE, whole)
     this.#out.add(`</${this.#out.prefix}drawing>`)
     if (behind.length > 0) this.#boxes(behind)

@@ -7,11 +7,11 @@ interface Field {
   /** Its result has begun, which happens once. */
   isResult: boolean
   hasWords: boolean
-  /** Of a form: whether it is checked, what it has to choose from, and what was chosen; at first, and since. */
+  /** State of a form field: checked, options and choice; the default, and since changed. */
   readonly isChecked: Array<boolean>
   readonly entries: Array<string>
   readonly chosen: Array<number>
-  /** Results of fields that stand in the instruction. */
+  /** Results of fields nested in the instruction. */
   readonly inside: Array<Later>
 }
 
@@ -21,7 +21,7 @@ const MOST = 50
 /** Arguments of an instruction: words, quoted or not. */
 const ARGUMENTS = /"([^"]*)"|(\S+)/g
 
-/** Where a field leads: an address, or a `#` and the name of a bookmark. */
+/** Target of a field: an address, or a `#` and the name of a bookmark. */
 const addressOf = (instruction: string): string | undefined => {
   const [name, ...rest] = Array.from(
     instruction.matchAll(ARGUMENTS),
@@ -44,9 +44,9 @@ const addressOf = (instruction: string): string | undefined => {
 export class PartFields {
   readonly #out: PartOutput
   readonly #fields: Array<Field> = []
-  /** The outermost field whose instruction is being read. */
+  /** The outermost field of which the instruction is being read. */
   #instructed: Field | undefined
-  /** The field whose result is a link. */
+  /** The field that has a link as its result. */
   #link: Field | undefined
   /** Links that are open. */
   #links = 0
@@ -85,7 +85,7 @@ export class PartFields {
     this.#out.add(piece)
   }
 
-  /** A field whose instruction is said at once. */
+  /** Begins a field that gives its instruction as an attribute. */
   begin(instruction: string): void {
     const field = this.#begin()
     field.instruction = instruction
@@ -97,7 +97,7 @@ export class PartFields {
     this.#run(() => this.#end())
   }
 
-  /** A link that is no field begins or ends: it holds no other. */
+  /** Call at the begin and the end of a link that is not a field. Links contain no links. */
   link(isBegin: boolean): void {
     this.#links += isBegin ? 1 : -1
   }

@@ -28,7 +28,7 @@ export class PartLists {
     this.#marks = marks
   }
 
-  /** Where a paragraph's list is said, and its number. */
+  /** Adds a paragraph's list level, and its number. */
   add(place: Place | undefined, isHeading: boolean): { readonly numbers: Later; readonly before: Later } {
     const [numbers, before] = [{ text: this.#numbers(undefined) }, { text: "" }]
     if (place !== undefined) this.#listed.push({ place, isHeading, numbers, before })
@@ -42,7 +42,7 @@ export class PartLists {
     const counted = this.#listed
       .filter(({ numbers }) => kept.has(numbers))
       .map((one) => ({ ...one, label: count(one.place) }))
-    // Where HTML cannot count one level of a list, all its numbers are words: they would change otherwise.
+    // Where HTML cannot count one level of a list, all numbers of the list are written as words: they would change otherwise.
     const inWords = new Set(
       counted.flatMap(({ isHeading, label, place }) =>
         !isHeading && label?.kind === "words" && label.text !== "" ? [place.definition] : []

@@ -18,7 +18,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 export const escaped = (text: string): string =>
   text.replaceAll(SPECIAL, (found) => ENTITIES.get(found) ?? found)
 
-/** A part as it is written anew. */
+/** Output of a part that is being rewritten. */
 export class PartOutput {
   #out: Array<Written> = []
   readonly #saved: Array<Array<Written>> = []

@@ -1,9 +1,9 @@
 import type { Later, PartOutput } from "./part-output.ts"
 
-/** What may stand between a paragraph and the one that goes on with it. */
+/** Elements that may occur between a paragraph and its continuation. */
 const BETWEEN = /^(?:bookmark|proof|comment|perm|move)/
 
-/** The end of a paragraph that is none: its words go on in the next, if there is one. */
+/** The end of a paragraph that continues in the next, if there is one. */
 interface Join {
   readonly piece: Later
   readonly text: string
@@ -14,20 +14,23 @@ interface Join {
 /** Where paragraphs and words in them meet: ends of paragraphs that were deleted, drop caps, breaks of pages between words, places between cells. */
 export class PartParagraphs {
   readonly #out: PartOutput
-  /** Of the paragraph whose properties are being read, and of the one that has ended. */
+  /** For the paragraph with properties being read, and for the one that has ended. */
   #own: Join | undefined
   #ended: Join | undefined
-  /** Bookmarks that stand where no text can: they are the next paragraph's. */
+  /** Bookmarks at places that allow no text: the next paragraph gets them. */
   #bookmarks: Array<string> = []
   #hasWords = false
-  /** A break behind words, which the next words are parted by. */
+  /** A break that separates words from the next ones. */
   #break: Later | undefined
 
   constructor(out: PartOutput) {
     this.#out = out
   }
 
-  /** Before an element is written that stands in these, the innermost one last; whether it is left out. */
+  /**
+   * Call before an element is written. `around`: its ancestors, the innermost last. True when the element is to be left
+   * out.
+   */
   open(name: string, attributes: ReadonlyMap<string, string>, around: ReadonlyArray<string>): boolean {
     const [parent, next] = [around.at(-1), around.at(-2)]
     if (this.#ended !== undefined && !BETWEEN.test(name)) {
@@ -56,7 +59,7 @@ export class PartParagraphs {
     this.#begin()
   }
 
-  /** Behind the end of an element that stands in so many. */
+  /** Call behind the end of an element at this depth. */
   close(name: string, depth: number): void {
     if (name !== "p") return
     this.#ended = this.#own
@@ -71,7 +74,7 @@ export class PartParagraphs {
     this.#break = undefined
   }
 
-  /** Whether the paragraph whose properties are being read goes on in the next: it is counted there. */
+  /** True when the present paragraph continues in the next, which counts it. */
   get isJoined(): boolean {
     return this.#own !== undefined
   }

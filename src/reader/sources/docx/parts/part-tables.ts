@@ -1,7 +1,7 @@
 import { isOff, numberIn, type Styles } from "../package/styles.ts"
 import type { Later, PartOutput } from "./part-output.ts"
 
-/** Columns of a table in Word at most. */
+/** Limit on columns of a Word table. */
 const MOST_LEFT = 63
 
 interface TableState {
@@ -10,15 +10,15 @@ interface TableState {
   rows: number
   /** The row that is open has to be said to be a head. */
   isAsked: boolean
-  /** Where it was said. */
+  /** Place of the property in the output. */
   said: Later | undefined
-  /** Where it is said that its rows have names. */
+  /** Place of the property that says that its rows have headers. */
   named: Later | undefined
   /** Columns that the open row leaves out at its beginning. */
   left: number
 }
 
-/** The style of tables whose first cells name their rows. */
+/** The style of tables that have row headers in their first column. */
 export const NAMED_ROWS = "postlane named rows"
 
 /** A table says that it shows its first row or column as its style wants, in the older way by a bit. */

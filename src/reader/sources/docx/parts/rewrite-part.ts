@@ -31,12 +31,12 @@ export interface Known {
   readonly marks: Marks<Meaning>
 }
 
-/** A paragraph whose properties are being read. */
+/** A paragraph with properties that are being read. */
 type Paragraph = { -readonly [Key in keyof ParagraphProperties]: ParagraphProperties[Key] } & {
   style?: string
 }
 
-/** Two ways to show one thing: where each begins in what is written. */
+/** Alternatives for one thing, with the place of each in the output. */
 interface Alternatives {
   readonly from: number
   fallback: number | undefined
@@ -47,8 +47,8 @@ interface Alternatives {
 const DEEPEST = 6
 
 /**
- * Writes a part anew so that mammoth reads all of it: formulas and numbers become marks or words, headings are named as such in
- * every language, and what it would drop with its words is laid open. One pass.
+ * Rewrites a part so that mammoth reads all of it: formulas and numbers become marks or words, headings get the same
+ * style names in every language, and elements that mammoth would drop with their words are unwrapped. One pass.
  */
 class PartRewriter {
   readonly #out = new PartOutput()
@@ -65,9 +65,9 @@ class PartRewriter {
   #readable = 0
   #formula: MathBuilder | undefined
   #paragraph: Paragraph | undefined
-  /** What the paragraph whose properties end begins with. */
+  /** What the present paragraph begins with. */
   #before: Later | undefined
-  /** Of each open run, whether it is hidden. */
+  /** For each open run: true when it is hidden. */
   readonly #hidden: Array<boolean> = []
   #isHiddenParagraph = false
   readonly #alternatives: Array<Alternatives> = []
@@ -156,7 +156,7 @@ class PartRewriter {
     return renamed === undefined ? written : `${this.#out.prefix}${renamed}`
   }
 
-  /** Whether of an open element only what it holds is written. */
+  /** True when only the content of an element is written. */
   #isPassedOver(name: string): boolean {
     return (
       UNWRAPPED.has(name) ||
@@ -170,7 +170,7 @@ class PartRewriter {
     if (name.endsWith("PrChange") || name === "fldChar" || name === "instrText") return true
     // A mark of a note that is not there.
     if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
-    // Of several choices the first is read.
+    // Only the first choice is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
     if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
     if (this.#paragraphs.open(name, attributes, this.#open)) return true
@@ -273,7 +273,7 @@ class PartRewriter {
     }
   }
 
-  /** What a chart or a diagram shows stands behind the drawing, as boxes of text do. */
+  /** Writes the contents of a chart or diagram behind the drawing, as those of text boxes. */
   #show(relation: string | undefined): void {
     const html = this.#known.drawn(relation)
     if (html === undefined || html === "") return

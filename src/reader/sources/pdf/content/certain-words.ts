@@ -2,14 +2,14 @@ import { constants, inflateSync } from "node:zlib"
 
 import { IDENTITY, type Matrix, multiply } from "./geometry.ts"
 
-/** Painting operators that are looked at: as many as objects of a page are where it is asked of pdfium. */
+/** Limit on painting operators that are examined: the same as for objects of a page in pdfium. */
 const MAX_OBJECTS = 32
 /** Characters, and different ones, that are certain to have ink among them whatever the font. */
 const MIN_CHARACTERS = 16
 const MIN_DIFFERENT = 6
 /** Size of type that is certain to be seen at the resolution that blank pages are found with, points. */
 const MIN_SIZE = 6
-/** The fill of text that stands out from white: no level of red, green and blue is higher. */
+/** Darkest fill that still contrasts with white: no level of red, green and blue is higher. */
 const MAX_LEVEL = 0.6
 /** The least stretch of type, in percent. */
 const MIN_STRETCH = 50
@@ -45,11 +45,11 @@ interface Graphics {
   readonly size: number
   readonly mode: number
   readonly leading: number
-  /** Of characters and words together. */
+  /** Character and word spacing together. */
   readonly spacing: number
 }
 
-/** Where a scan is: the graphics state, the operands since the last operator, and the words seen so far. */
+/** State of a scan: the graphics state, the operands since the last operator, and the words found. */
 interface Scan {
   readonly shown: Shown
   now: Graphics
@@ -211,7 +211,7 @@ export const hasCertainWords = (content: string, shown: Shown): boolean => {
   return false
 }
 
-/** Bytes of a content stream that are looked at, as they stand in the file: words come early on a page. */
+/** Bytes of a content stream to search, as stored in the file: words come early on a page. */
 const HEAD_BYTES = 2_048
 /** Its text comes in pieces of this size: more of it is seldom asked for. */
 const INFLATED_BYTES = 8_192
@@ -225,7 +225,7 @@ const TAIL_BYTES = 64
 const FLATE_ALONE = /\/Filter\s*(?:\[\s*\/FlateDecode\s*\]|\/FlateDecode(?![A-Za-z]))/
 const ENTRY = /(\d{10}) \d{5} ([nf])/g
 
-/** Where each object stands: of a file with one plain table; undefined for any other. */
+/** Offset of each object in a file with one plain cross-reference table; undefined for any other. */
 const offsetsOf = (table: string): ReadonlyArray<number> | undefined => {
   const head = /^xref\s+0 (\d+)\s+/.exec(table)
   if (head === null) return undefined
@@ -235,7 +235,10 @@ const offsetsOf = (table: string): ReadonlyArray<number> | undefined => {
     : undefined
 }
 
-/** The one object that `key` refers to; undefined where there is none or it is there twice, as it may be within another value. */
+/**
+ * The one object that `key` refers to; undefined where there is no reference or the key occurs twice, as it may within
+ * another value.
+ */
 const reference = (dictionary: string, key: string): number | undefined => {
   const found = [...dictionary.matchAll(new RegExp(`/${key}\\s*(?:\\[\\s*)?(\\d+) 0 R\\s*(\\]|/|>>|$)`, "g"))]
   const everywhere = dictionary.split(new RegExp(`/${key}(?![A-Za-z])`)).length - 1

@@ -17,9 +17,9 @@ const BITS_PER_PIXEL = 16
 
 /** Forms within forms; deeper ones are a loop or malice. */
 const MAX_DEPTH = 12
-/** Objects of a page that are looked at; maps have some 100,000. */
+/** Limit on objects of a page that are examined; maps have some 100,000. */
 const MAX_OBJECTS = 500_000
-/** Drawings that are returned. Pages with more are pictures, whose single strokes mean nothing. */
+/** Limit on returned drawings. A page with more is a picture, and its single strokes mean nothing. */
 const MAX_DRAWINGS = 20_000
 /** Groups that are returned. */
 const MAX_GROUPS = 1_000
@@ -34,7 +34,7 @@ export interface PageObjects {
   readonly inherited: ReadonlyMap<number, Mark>
   /** Image objects in the order of `Drawing.index`. */
   readonly images: ReadonlyArray<number>
-  /** Those that are shown turned, slanted or mirrored, by index. */
+  /** Indexes of drawings that are shown turned, slanted or mirrored. */
   readonly turned: ReadonlySet<number>
 }
 
@@ -68,7 +68,10 @@ const boundsOf = ({ call, memory }: Pdfium, object: number, matrix: Matrix) => {
 /** A stretch of a path that leaves both directions of the page's sides by more than this, points, is slanted. */
 const SLANTED = 0.05
 
-/** One rectangle a subpath: a table's rules are often one path. Curved: it has a bend, or a slanted line. */
+/**
+ * One rectangle for each subpath: a table's rules are often one path. `curved`: the subpath has a curve or a slanted
+ * line.
+ */
 const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) => {
   const { call, memory } = pdfium
   const { scratch } = memory
@@ -118,7 +121,7 @@ const subpaths = (pdfium: Pdfium, path: number, matrix: Matrix, width: number) =
 interface Walk {
   readonly pdfium: Pdfium
   readonly layers: Layers
-  /** Forms and images that are off by an entry of their own. */
+  /** Forms and images that are off by their `OC` entry. */
   readonly hidden: ReadonlySet<number>
   readonly page: number
   readonly drawings: Array<Drawing>
@@ -158,7 +161,7 @@ const addPath = ({ drawings, pdfium }: Walk, object: number, at: Matrix, mark: M
   }
 }
 
-/** Slant of a picture's sides, as a share of their length, that nobody sees. */
+/** Slant of a picture's sides that is invisible, as a share of their length. */
 const LEVEL = 0.02
 
 /** An image is a square that reaches to the right and, since a page's y goes down, to smaller y. */

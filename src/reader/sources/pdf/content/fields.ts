@@ -3,10 +3,10 @@ import type { Pdfium } from "../engine/pdfium.ts"
 import { type Matrix, mapBox, roundBox } from "./geometry.ts"
 
 const WIDGET = 20
-/** Annotations of a page that are looked at, and fields that are read. */
+/** Limits on annotations of a page that are examined, and on fields that are read. */
 const MAX_ANNOTATIONS = 20_000
 const MAX_FIELDS = 2_000
-/** Options of a page's fields, and characters of their texts; a name or a label of more was not meant for people. */
+/** Limits on options of a page's fields, and on characters of their texts. */
 const MAX_OPTIONS = 10_000
 const MAX_CHARACTERS = 4_000_000
 const MAX_NAME = 2_000

@@ -7,7 +7,7 @@ const FREE_TEXT = 3
 const HIDDEN = 2
 const NO_VIEW = 32
 
-/** Annotations, and lines of one, that are looked at. */
+/** Limits on annotations, and on lines of one. */
 const MAX_ANNOTATIONS = 1_000
 const MAX_LINES = 200
 /** Size of its letters, points, where it names none (`/Helv 11 Tf`) and its box asks for no smaller ones; a line's height in sizes. */

@@ -46,7 +46,7 @@ export const mapBox = (m: Matrix, x0: number, y0: number, x1: number, y1: number
 /** How much a matrix enlarges, as one figure. */
 export const scaleOf = (m: Matrix): number => Math.sqrt(Math.abs(m.a * m.d - m.b * m.c))
 
-/** Hundredths of a point are more than anybody sees; rounding keeps what goes between threads and into rows short. */
+/** Rounds to hundredths of a point, below what is visible, so that rows and messages between threads stay short. */
 export const round = (value: number): number => Math.round(value * 100) / 100 + 0
 
 export const roundBox = (box: Box): Box => ({

@@ -8,25 +8,28 @@ const FORM = 5
 const INVISIBLE = 3
 const CLIP = 7
 
-/** Objects that are drawn alone to see whether they are shown, forms within forms, and objects of one that are looked at. */
+/**
+ * Limits on objects that are drawn alone to find out whether they are shown, on nested forms, and on objects of one
+ * form.
+ */
 const MAX_DRAWN = 50
 const MAX_DEPTH = 4
 const MAX_OBJECTS = 5_000
 
-/** Pixels of the longer side of what is drawn: enough for a mark of a point's size to leave a trace. */
+/** Pixels of the drawing's longer side: enough for a mark of a point's size to leave a trace. */
 const SIDE = 400
 /** FPDFBitmap_Gray, and the grounds on one of which everything can be seen. */
 const GRAY = 1
 const GROUNDS = [0xffffffff, 0xff000000]
 
-/** A page, as far as it is needed to draw it. */
+/** The part of a page that is needed to draw it. */
 interface Drawn {
   readonly page: number
   readonly width: number
   readonly height: number
 }
 
-/** Whether anything is seen of what is active on a page. */
+/** True when an active object of a page is visible. */
 const shows = ({ call, memory }: Pdfium, { height, page, width }: Drawn): boolean => {
   const scale = SIDE / Math.max(width, height)
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * scale)))
@@ -53,7 +56,9 @@ const childrenOf = ({ call }: Pdfium, form: number): ReadonlyArray<number> =>
     call.FPDFFormObj_GetObject(form, at)
   )
 
-/** Whether an object is one that is seen where it is not switched off: words that nobody is to see, as those of a scan, are none. */
+/**
+ * True when an object is visible unless it is switched off. Invisible words, such as those behind a scan, do not count.
+ */
 const isToBeSeen = (pdfium: Pdfium, object: number, depth: number): boolean => {
   const { call } = pdfium
   const type = call.FPDFPageObj_GetType(object)
@@ -67,8 +72,8 @@ const isToBeSeen = (pdfium: Pdfium, object: number, depth: number): boolean => {
 }
 
 /**
- * The forms and images of a page that are in a layer which is off by an entry of their own (`OC`), and not by a mark around them: the
- * library has no word for it, but does not draw them. Each is drawn alone.
+ * The forms and images of a page that are in a layer which is off by their `OC` entry, and not by a mark around them.
+ * pdfium does not report these, but does not draw them either: each is drawn alone to find out.
  */
 export const hiddenObjects = (pdfium: Pdfium, drawn: Drawn): ReadonlySet<number> => {
   const { call } = pdfium
@@ -95,7 +100,7 @@ export const hiddenObjects = (pdfium: Pdfium, drawn: Drawn): ReadonlySet<number>
   return hidden
 }
 
-/** Whether a page has forms or images of its own. */
+/** True when a page has forms or images. */
 export const hasFormsOrImages = ({ call }: Pdfium, page: number): boolean => {
   const count = Math.min(MAX_OBJECTS, Math.max(0, call.FPDFPage_CountObjects(page)))
   for (let at = 0; at < count; at++) {
@@ -105,9 +110,9 @@ export const hasFormsOrImages = ({ call }: Pdfium, page: number): boolean => {
   return false
 }
 
-/** An entry of an object, as pdfium writes it: what is in a layer by a mark has the layer's name there. */
+/** An `OC` entry of an object, as pdfium writes it; a mark names the layer instead. */
 const LAYER = /\/OC(?: \d+ 0 R|\s*<<)/
 
-/** Whether anything in a document that pdfium wrote is in a layer by an entry of its own. */
+/** True when a document that pdfium wrote has an object with an `OC` entry. */
 export const namesLayer = (pdf: Uint8Array): boolean =>
   LAYER.test(Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1"))

@@ -1,12 +1,12 @@
 import { listOf, type PdfObjects, type PdfValue, textOf } from "../engine/pdf-objects.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
-/** Most layers of a document that are looked at; drawings of plants have some hundreds. */
+/** Limit on layers of a document; drawings of plants have some hundreds. */
 const MAX_LAYERS = 500
 
 /** The layers of a document that are switched off. */
 export interface Layers {
-  /** By the layer's name; a name that a layer has that is on, too, is none. */
+  /** By the layer's name. A name that is also the name of a visible layer does not count. */
   readonly isOff: (name: string) => boolean
   /** Whether there are layers, and none is on. */
   readonly areAllOff: () => boolean

@@ -13,7 +13,7 @@ const INK = 15
 const FILE = 17
 const UNSEEN = 2 | 32
 
-/** Pages whose annotations are looked at, and annotations of all of them. */
+/** Limits on the pages that are searched for annotations, and on the annotations of all of them. */
 const MAX_PAGES = 5_000
 const MAX_ANNOTATIONS = 50_000
 /** Names that are read, so that a file that a page and the document name counts once. */
@@ -29,12 +29,12 @@ class Files {
     if (this.#names.length < MAX_NAMES) this.#names.push(cleanFileName(name))
   }
 
-  /** One that is pinned to a page: mostly the document's own tree names it, too. */
+  /** Adds a file that is pinned to a page, unless the document's name tree had it already. */
   addPinned(name: string): void {
     if (!this.#names.includes(cleanFileName(name))) this.add(name)
   }
 
-  /** Some whose names are not read. */
+  /** Counts attachments without reading their names. */
   addUnread(count: number): void {
     this.#count += count
   }
@@ -72,7 +72,7 @@ const isRemark = ({ call, memory }: Pdfium, annotation: number, type: number): b
     memory.withString(name, (key) =>
       memory.utf16((buffer, size) => call.FPDFAnnot_GetStringValue(annotation, key, buffer, size))
     )
-  // Who accepted or rejected a remark is noted as a further one.
+  // Accepting or rejecting a remark adds a further annotation, with a state model.
   return valueOf("Contents").trim() !== "" && valueOf("StateModel") === ""
 }
 

@@ -6,7 +6,7 @@ import { type Matrix, mapY, pageMatrix, round, mapBox, roundBox } from "./geomet
 const GO_TO = 1
 const URI = 3
 
-/** Where a link or an outline entry leads. */
+/** Target of a link or an outline entry. */
 type Destination =
   | { readonly kind: "page"; readonly page: number; readonly y: number | undefined }
   | { readonly kind: "uri"; readonly uri: string }
@@ -49,7 +49,7 @@ export class Destinations {
     return matrix
   }
 
-  /** Of a destination of pdfium's; undefined where it leads to no page. */
+  /** Target of a pdfium destination; undefined where it leads to no page. */
   ofDestination(destination: number): Destination | undefined {
     if (destination === 0) return undefined
     const { call, memory } = this.#pdfium
@@ -71,7 +71,7 @@ export class Destinations {
     return { kind: "page", page, y: Number.isFinite(shown) ? round(shown) : undefined }
   }
 
-  /** Of an action: only those that lead to a page of this document or to a URI. */
+  /** Target of an action that leads to a page of this document or to a URI. */
   ofAction(action: number): Destination | undefined {
     if (action === 0) return undefined
     const { call, memory } = this.#pdfium
@@ -98,7 +98,7 @@ export const readLinks = (
 ): ReadonlyArray<PageLink> => {
   const { scratch } = memory
   const links: Array<PageLink> = []
-  // pdfium counts on from where it stands; the pair lies behind what the calls in between write.
+  // pdfium counts on from the stored position; the pair is behind the bytes that the calls in between write.
   const [position, handle] = [scratch + 64, scratch + 68]
   memory.setInt(position, 0)
   for (let seen = 0; seen < MAX_LINKS && call.FPDFLink_Enumerate(page, position, handle) !== 0; seen++) {

@@ -8,13 +8,16 @@ export interface Mark {
 }
 
 export const UNMARKED: Mark = { mcid: undefined, artifact: false }
-/** Of content in a layer that is switched off: nobody sees it. */
+/** Mark of content in a layer that is switched off, and therefore invisible. */
 export const OFF: Mark = { mcid: undefined, artifact: true }
 
 /** Marks around one object; more are nested by mistake or malice. */
 const MAX_MARKS = 32
 
-/** The marks of an object's own content stream; {@link UNMARKED} itself where there are none, {@link OFF} itself in a layer that is off. */
+/**
+ * The marks of an object in its content stream; {@link UNMARKED} itself where it has no marks, {@link OFF} itself in a
+ * layer that is off.
+ */
 export const markOf = (pdfium: Pdfium, object: number, layers: Layers): Mark => {
   const { call, memory } = pdfium
   const count = Math.min(MAX_MARKS, call.FPDFPageObj_CountMarks(object))

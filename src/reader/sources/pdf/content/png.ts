@@ -69,7 +69,10 @@ export const encodePng = (pixels: Pixels): Uint8Array<ArrayBuffer> => {
   return new Uint8Array(png)
 }
 
-/** Made smaller by a whole factor, each pixel the mean of those that it stands for, so that at most `limit` are left. */
+/**
+ * Scales down by a whole factor so that at most `limit` pixels are left; each is the mean of the pixels that it
+ * replaces.
+ */
 export const shrink = (pixels: Pixels, limit: number): Pixels => {
   const factor = Math.ceil(Math.sqrt((pixels.width * pixels.height) / limit))
   if (factor <= 1) return pixels
@@ -92,9 +95,9 @@ export const shrink = (pixels: Pixels, limit: number): Pixels => {
   return { width, height, channels, data: smaller }
 }
 
-/** Nobody reads smaller, points: the glyphs of a Type 3 font have a scale of their own. */
+/** Smallest readable type size, in points; Type 3 fonts scale their glyphs themselves. */
 const MIN_SIZE = 1
-/** A line is at most this high, in font sizes. */
+/** Greatest height of a line, in font sizes. */
 const HIGHEST = 3
 
 /** The size of text that is declared as `declared` points: where it is drawn a lot higher, the drawn height. */

@@ -15,8 +15,8 @@ const STRING = 3
 const NAME = 4
 
 /**
- * The element's number in the document: 52 bits of a digest of its place in the tree, counted from the root. pdfium keeps
- * the places of the children that stand on other pages, so that it is the same whichever pages are read, and where.
+ * The element's number in the document: 52 bits of a digest of its path in the tree, counted from the root. pdfium
+ * keeps the places of children on other pages, so the number does not depend on which pages are read.
  */
 const idOf = (place: string): number =>
   Number(createHash("sha1").update(place).digest().readBigUInt64BE() >> 12n)
@@ -36,7 +36,7 @@ const readAttributes = (
       const length = memory.uint(scratch)
       if (length < 2 || length > 64) continue
       const name = Buffer.from(memory.slice(scratch + 64, length - 1)).toString("latin1")
-      // Who owns the attributes (`Table`, `List`) is in none of their names.
+      // The owner of the attributes (`Table`, `List`) is not part of their names.
       if (name === "O") continue
       const value = call.FPDF_StructElement_Attr_GetValue(map, scratch + 64)
       const type = call.FPDF_StructElement_Attr_GetType(value)

@@ -12,13 +12,13 @@ const STROKE = 1
 const INVISIBLE = 3
 const CLIP = 7
 
-/** Characters, and objects, that are looked at. */
+/** Limits on characters and objects that are examined. */
 const MAX_CHARACTERS = 5_000
 const MAX_OBJECTS = 1_000
 /** Text that is fainter than this is not meant to be seen. */
 const MIN_ALPHA = 16
 
-/** A page that is looked at. */
+/** A page to examine. */
 interface Looked {
   readonly page: number
   readonly width: number
@@ -68,8 +68,8 @@ const hasImage = ({ call }: Pdfium, page: number): boolean => {
 }
 
 /**
- * Whether a page that is drawn in one level of grey, `ground`, has words all the same: in a colour that would stand out from it by more
- * than `spread` if their font could be drawn here, or behind a picture that could not be drawn.
+ * True when a page that is drawn in one level of grey, `ground`, has words nevertheless: in a colour that would differ
+ * from it by more than `spread` if their font could be drawn here, or behind a picture that could not be drawn.
  */
 export const holdsText = (pdfium: Pdfium, looked: Looked, ground: number, spread: number): boolean => {
   const { call } = pdfium

@@ -5,16 +5,16 @@ import { type Matrix, mapBox } from "./geometry.ts"
 const TEXT = 1
 const FILL = 0
 
-/** Objects that are looked at, and marks around each. */
+/** Limits on objects that are examined, and on marks around each. */
 const MAX_OBJECTS = 32
 const MAX_MARKS = 8
 /** Ink that is certain to be seen at the resolution that blank pages are found with, points; spaces have none. */
 const MIN_INK = 3
-/** The fill of text that stands out from white: no level of red, green and blue is higher. */
+/** Darkest fill that still contrasts with white: no level of red, green and blue is higher. */
 const MAX_LEVEL = 160
 const MIN_ALPHA = 128
 
-/** A page that is looked at. */
+/** A page to examine. */
 interface Looked {
   readonly page: number
   readonly width: number

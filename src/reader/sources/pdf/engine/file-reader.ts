@@ -45,7 +45,7 @@ export const openFile = (path: string): FileReader => {
       handedOut += target.length
       if (target.length >= BLOCK_BYTES) return readFully(target, position)
       if (position < blockStart || position + target.length > blockStart + blockLength) {
-        // pdfium also reads backwards (the trailer): a little of what stands before comes along.
+        // pdfium also reads backwards (from the trailer), so a block includes some bytes before the position.
         blockStart = Math.max(0, position - BLOCK_BYTES / 4)
         blockLength = readSync(file, block, 0, BLOCK_BYTES, blockStart)
       }

@@ -7,9 +7,9 @@ export interface Libraries {
   readonly qpdf: Qpdf
 }
 
-/** Both, loaded anew. */
+/** Loads new instances of both. */
 export const loadLibraries = async (): Promise<Libraries> => {
-  // In turn: what is made while qpdf loads is looked at.
+  // One after the other: qpdf's loader watches what is created meanwhile.
   const qpdf = await loadQpdf()
   return { pdfium: await loadPdfium(), qpdf }
 }

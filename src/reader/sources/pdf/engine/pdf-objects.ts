@@ -46,11 +46,11 @@ const stringOf = (token: string): string => {
   return `(${textOf(Buffer.from(plain, "latin1"))}`
 }
 
-/** Reads an object as qpdf prints it; undefined where it is none, or nested without end. */
+/** Reads an object as qpdf prints it; undefined where it is not an object, or nested too deep. */
 export const parseObject = (printed: string): PdfValue => {
   TOKEN.lastIndex = 0
   let ended = false
-  // After its last token the expression would begin anew.
+  // Behind its last token the expression would start again from the beginning.
   const next = () => {
     const token = ended ? null : TOKEN.exec(printed)
     ended = token === null
@@ -98,7 +98,7 @@ export class PdfObjects {
     return this.#known.get(id)
   }
 
-  /** The value, or what it refers to. */
+  /** The value, or the object that it refers to. */
   resolve(value: PdfValue): PdfValue {
     return typeof value === "object" && "ref" in value ? this.#object(value.ref) : value
   }

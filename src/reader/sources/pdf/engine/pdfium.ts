@@ -191,7 +191,7 @@ const isCall = (value: unknown): value is Call => typeof value === "function"
 const STACK_BYTES = 4 * 1024 * 1024
 const STACK_ALIGNMENT = 16
 
-/** Has it go on on a larger stack, for good. */
+/** Moves it to a larger stack permanently. */
 const deepen = (call: Pdfium["call"]): void => {
   const stack = call.malloc(STACK_BYTES) >>> 0
   if (stack === 0) throw new Error("there is no memory for a stack")
@@ -199,7 +199,7 @@ const deepen = (call: Pdfium["call"]): void => {
   call._emscripten_stack_restore(top - (top % STACK_ALIGNMENT))
 }
 
-/** Compiles and starts a pdfium of its own; a trap in one leaves others alone. */
+/** Compiles and starts a separate pdfium; a trap in it leaves others alone. */
 export const loadPdfium = async (): Promise<Pdfium> => {
   const binary = readFileSync(fileURLToPath(import.meta.resolve("@embedpdf/pdfium/pdfium.wasm")))
   const { pdfium } = await init({

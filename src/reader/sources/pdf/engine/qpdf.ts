@@ -100,7 +100,7 @@ export const loadQpdf = async (): Promise<Qpdf> => {
 export const SUCCESS = 0
 export const WARNINGS = 3
 
-/** Runs qpdf with a file at hand, which it finds as `input`; returns its exit code. */
+/** Runs qpdf with a file, which it finds as `input`; returns its exit code. */
 export const callQpdf = (
   { callMain, FS, NODEFS }: Qpdf,
   path: string,

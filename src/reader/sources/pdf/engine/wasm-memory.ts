@@ -1,11 +1,11 @@
-/** Bytes set aside for what a call hands back by pointer; no call needs more. */
+/** Bytes reserved for results that a call returns by pointer; enough for every call. */
 const SCRATCH_BYTES = 256
 /** Longest text that is read from one call, in bytes. What is longer was not meant for people. */
 const MAX_TEXT_BYTES = 1024 * 1024
 
 /** Reads C's values from the memory of a wasm module, which moves whenever it grows. */
 export class WasmMemory {
-  /** Free for out-parameters of the call at hand; 8-aligned. */
+  /** Scratch space for out-parameters of the present call; 8-aligned. */
   readonly scratch: number
   readonly #memory: WebAssembly.Memory
   readonly #malloc: (size: number) => number
@@ -95,7 +95,7 @@ export class WasmMemory {
       : this.bytes.subarray(this.#text, this.#text + length)
   }
 
-  /** UTF-16LE with a NUL at its end, as most of pdfium's texts are; empty where there is none. */
+  /** UTF-16LE with a NUL at its end, like most of pdfium's texts; empty where there is no text. */
   utf16(write: (buffer: number, size: number) => number): string {
     const bytes = this.#filled(write)
     return bytes.length < 4 ? "" : this.#utf16.decode(bytes.subarray(0, bytes.length - 2))

@@ -33,19 +33,20 @@ import { copyPage, Splitter } from "./splitter.ts"
 const XFA_FULL = 2
 const XFA_FOREGROUND = 3
 
-/** pdfium keeps what it has read of a document: after this much it is opened anew, so that memory stays bounded. */
+/**
+ * pdfium keeps what it has read of a document. After this much the document is reopened, so that memory stays bounded.
+ */
 const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
 
-/** Of a larger document no page is copied to look for names of glyphs: it may be as large. */
+/** Size of a document above which no page is copied to look for glyph names: the copy may be as large. */
 const MOST_COPIED_BYTES = 16 * 1024 * 1024
 
 /** From here on qpdf's pass over the whole document, made for each range, dominates the time. */
 const MANY_PAGES = 200
-/** Pages that are split both ways to see which one to take. */
+/** Pages that are split with both libraries, to choose one. */
 const SAMPLE_PAGES = 16
-/** pdfium's pages may be this much larger than qpdf's, */
 const MAX_SIZE_RATIO = 1.03
-/** and by this, which is nothing. */
+/** Difference of sizes that does not matter, in bytes. */
 const SLACK_BYTES = 256
 
 /** How often what trapped is tried: a fresh thread has all of its memory. */
@@ -60,7 +61,7 @@ export interface OpenPage {
   readonly height: number
   readonly matrix: Matrix
   readonly layers: Layers
-  /** Its forms and images that are in a layer which is off by an entry of their own. */
+  /** Its forms and images that are in a layer which is off by their `OC` entry. */
   readonly hidden: () => ReadonlySet<number>
 }
 
@@ -87,7 +88,7 @@ export class OpenDocument {
   /** What is being done, also where that trapped. */
   atHand: AtHand | undefined
 
-  /** `fonts`: those that were met before, whose indexes stay. */
+  /** `fonts`: faces that are known already; their indexes stay. */
   constructor({ pdfium, qpdf }: Libraries, path: string, fonts: ReadonlyArray<FontFace> = []) {
     this.pdfium = pdfium
     this.fonts = new FontTable(pdfium, fonts)
@@ -120,8 +121,8 @@ export class OpenDocument {
   }
 
   /**
-   * For another who asks for it: all is as if it had been opened anew. False where it is not the file of these facts any more, or
-   * has been read so much of that it should be opened anew.
+   * Resets per-request state so that the open document can be reused. False where the file has changed, or where so
+   * much of it has been read that it should be reopened.
    */
   beginAnew(file: Stats): boolean {
     if (!this.#file.is(file) || this.#read() > REOPEN_AFTER_BYTES / 2) return false
@@ -187,7 +188,7 @@ export class OpenDocument {
     this.#destinations = new Destinations(this.pdfium, this.#handles.document, this.facts.pageCount)
   }
 
-  /** Notes what is done with a page while it is. */
+  /** Notes the present operation on a page. */
   #at<A>(doing: AtHand["doing"], page: number, use: () => A): A {
     const before = this.atHand
     this.atHand = { doing, page }
@@ -205,13 +206,16 @@ export class OpenDocument {
     return this.traps.filter((trap) => trap.page === index && trap.doing === doing)
   }
 
-  /** The page as a document of its own, by pdfium; undefined where it cannot. */
+  /** Copies the page into a new document with pdfium; undefined where it cannot. */
   #copy(index: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.#trapped("copying", index).length > 0) return undefined
     return this.#at("copying", index, () => copyPage(this.pdfium, this.#handles.document, index))
   }
 
-  /** The same by qpdf; undefined where it trapped on any page: most of such a document's pages lead to what it trapped on. */
+  /**
+   * Copies the page with qpdf; undefined where qpdf trapped on any page, since most pages of such a document lead to
+   * the cause.
+   */
   #splitOff(splitter: Splitter, index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.traps.some(({ doing }) => doing === "splitting")) return undefined
     return this.#at("splitting", index, () => splitter.page(index, end))
@@ -230,7 +234,7 @@ export class OpenDocument {
     const { document, form } = this.#handles
     const page = call.FPDF_LoadPage(document, index)
     if (page === 0) throw pdfError("broken", index)
-    // Makes the widgets, whose state and looks are otherwise not known.
+    // Creates the widgets, which would otherwise have no state and no appearance.
     if (form !== 0) call.FORM_OnAfterLoadPage(page, form)
     try {
       const { scratch } = memory
@@ -270,8 +274,8 @@ export class OpenDocument {
   }
 
   /**
-   * All that is on a page. `forLayout`: it is looked at for words, and runs come without their edges, but for those with accents, under
-   * a link or between the rules of a table.
+   * The content of a page. `forLayout`: runs come without their edges, but for those with accents, under a link or
+   * between the rules of a table.
    */
   page(index: number, forLayout = false): PageContent {
     const { pdfium } = this

@@ -58,7 +58,7 @@ const countSample = (document: OpenDocument): LaidOut => {
   let room = MAX_KEPT_CHARACTERS
   for (const { page, undecided } of read) {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
-    // Where a later page decided about a font, the runs are others now.
+    // A later page decided about a font, which changes the runs.
     if (room > 0 && !undecided.some((font) => fonts.isDecided(font))) sample.set(page.index, page)
   }
   fonts.remember()
@@ -103,7 +103,8 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
   const { pdfium } = document
   const isBlank = document.withPage(page.index, (open) => {
     drawParts(pdfium, open, places.map(partOf), give)
-    // Nobody has to draw the page again to see that: to read its pictures takes most of the time, and an open page keeps them.
+    // Checked now, while the page is open: drawing it again later to find out would decode its pictures again, which takes most of
+    // the time.
     return page.hasWords !== true && showsNothing(pdfium, open)
   })
   const html = pictures.size === 0 ? page.html : withPictures(page.html, pictures)
@@ -113,7 +114,7 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
 /** Characters that are asked whether the document says which letters they are. */
 const SAMPLE = 400
 
-/** pdfium shows the codes of glyphs whose letters the document does not say; those of control characters are lost. */
+/** Counts glyphs without known characters. pdfium returns their codes; those of control characters are lost. */
 const glyphShares = ({ call }: Pdfium, page: number): GlyphShares => {
   const text = call.FPDFText_LoadPage(page)
   if (text === 0) return { unnamed: 0, lost: 0 }
@@ -146,7 +147,7 @@ const WHOLE = 0.8
 /** A larger picture is drawn again, smaller. */
 const MAX_SCAN_BYTES = 512 * 1024
 
-/** The picture of a page that was read from it: as it stands in the file where it covers the page, else drawn. */
+/** The picture of a page that was read by OCR: the embedded image where it covers the page, else a drawing. */
 const scanOf = (
   document: OpenDocument,
   { drawings, height, index, width }: PageContent,

@@ -6,11 +6,11 @@ import { OpenDocument } from "./document.ts"
 
 /** Documents that a thread keeps open. */
 const MAX_OPEN = 3
-/** How long a document stays open that nobody asks for any more. */
+/** How long an unused document stays open. */
 const LINGERS_MS = 10_000
 
 interface Opened {
-  /** Of who asked for it; undefined: it lingers. */
+  /** Key of its user; undefined: it is unused. */
   key: number | undefined
   readonly path: string
   readonly document: OpenDocument
@@ -22,7 +22,7 @@ interface Opened {
  */
 export class OpenDocuments {
   readonly #libraries: Libraries
-  /** The one that was used last stands last. */
+  /** Most recently used last. */
   #opened: ReadonlyArray<Opened> = []
   #alarm: NodeJS.Timeout | undefined
 
@@ -30,7 +30,10 @@ export class OpenDocuments {
     this.#libraries = libraries
   }
 
-  /** One that was closed for want of room is opened again. `fonts`: faces known so far, whose indexes hold. */
+  /**
+   * Returns the open document; one that was closed for want of room is opened again. `fonts`: faces known so far, with
+   * indexes that stay.
+   */
   of(key: number, path: string, fonts: ReadonlyArray<FontFace>): OpenDocument {
     const found =
       this.#opened.find((one) => one.key === key) ??

@@ -3,16 +3,16 @@ import { fileAccess } from "../engine/file-access.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import type { OpenPage } from "./document.ts"
 
-/** FPDFBitmap_BGRA: the last of four bytes tells how much is seen. */
+/** FPDFBitmap_BGRA: the last of four bytes is alpha. */
 const BGRA = 4
-/** Pixels of an image that is looked at, a sheet at 300 dpi among them: larger ones are photographs as a rule, and take long. */
+/** Limit on pixels of an image, a sheet at 300 dpi: larger ones are usually photographs, and take long. */
 const MAX_PIXELS = 10_000_000
 /** A pixel of another colour differs by more, summed over its bytes: decoders round. */
 const ANOTHER = 96
 /** Share of the pixels from which on others are seen. */
 const OTHERS = 0.002
 
-/** Where the pixels of a bitmap stand, four bytes each; undefined where they have another form. */
+/** Offset of a bitmap's pixels, four bytes each; undefined where they have another form. */
 const pixelsAt = ({ call }: Pdfium, bitmap: number) => {
   const start = bitmap === 0 ? 0 : call.FPDFBitmap_GetBuffer(bitmap) >>> 0
   if (start === 0 || call.FPDFBitmap_GetFormat(bitmap) !== BGRA) return undefined

@@ -8,9 +8,9 @@ const SIGNATURES: ReadonlyArray<readonly ["png" | "jpeg", Uint8Array]> = [
   ["jpeg", new Uint8Array([0xff, 0xd8, 0xff])]
 ]
 
-/** Square inches of a sheet of A4, the size of most that is photographed, */
+/** Area of an A4 sheet, in square inches: most photographed sheets have this size. */
 const SHEET = 97
-/** and the resolution of a screen, below which a picture shows less than a sheet. */
+/** Resolution of a screen, below which a picture shows less than a sheet. */
 const SCREEN_DPI = 96
 
 /** Which kind of picture a file is, by its first bytes; undefined: none. */
@@ -40,7 +40,7 @@ const imageOf = (
   }
 }
 
-/** Puts the image on a page of its own, all of it, as large as the sheet or screen that it probably shows. */
+/** Puts the whole image on a new page, as large as the sheet or screen that it probably shows. */
 const place = ({ call, memory }: Pdfium, document: number, image: number): boolean => {
   const { scratch } = memory
   if (call.FPDFImageObj_GetImagePixelSize(image, scratch, scratch + 4) === 0) return false

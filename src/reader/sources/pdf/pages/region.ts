@@ -109,7 +109,7 @@ const pictureOf = (
   return pixels === undefined ? null : asPicture(pixels)
 }
 
-/** A JPEG that is larger, and finer than a page shows it, may be smaller as it is drawn. */
+/** Size above which a JPEG that is finer than its page shows it may be replaced by a smaller drawing. */
 const LARGE_JPEG_BYTES = 256 * 1024
 
 /** The file's own JPEG, where that is what the page shows: upright, whole, in its own colours, without a mask. */
@@ -129,7 +129,7 @@ const ownJpeg = (
   return jpegOf(pdfium, open, object)
 }
 
-/** An image as a reader sees it: the file's own JPEG, else what is drawn at its place, masks and colours applied. */
+/** An image as shown: the embedded JPEG, else a drawing of its place, with masks and colours applied. */
 const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image: number): Picture | null => {
   const box = objects.drawings.find((one) => one.kind === "image" && one.index === image)?.box
   const jpeg = ownJpeg(pdfium, open, objects, { box, image })
@@ -143,7 +143,7 @@ const shownImage = (pdfium: Pdfium, open: OpenPage, objects: PageObjects, image:
   return jpeg !== undefined && (shown === null || shown.bytes.length >= jpeg.bytes.length) ? jpeg : shown
 }
 
-/** Parts of an open page as pictures, null where one is empty or too large; `give` says whether to go on. */
+/** Parts of an open page as pictures, null where one is empty or too large; `give` returns false to stop. */
 export const drawParts = (
   pdfium: Pdfium,
   open: OpenPage,

@@ -13,29 +13,29 @@ import { looksAsShown } from "./own-jpeg.ts"
 const GRAY = 1
 const BGR = 2
 const BYTES_PER_PIXEL: Readonly<Record<number, number>> = { 1: 1, 2: 3, 3: 4, 4: 4, 5: 4 }
-/** FPDF_ANNOT: annotations are part of what is seen. */
+/** FPDF_ANNOT: annotations are drawn, too. */
 export const ANNOTATIONS = 1
 export const WHITE = 0xffffffff
 
 /** Most pixels of a drawn page's side. */
 const MAX_SIDE = 16_000
 
-/** A page that is to be read: more makes it no better. */
+/** Resolution at which a page is drawn for recognition. A higher one does not improve the result. */
 const SCAN_DPI = 200
-/** One that is only looked at beside its text, and its levels of grey. */
+/** Resolution and number of grey levels of a page picture that is shown next to its text. */
 const SHOWN_DPI = 110
 const SHOWN_STEP = 17
 
 /** Enough to see whether there is anything, quick enough to ask of every page. */
 const BLANK_DPI = 24
-/** Difference of grey levels that nobody sees. */
+/** Invisible difference of grey levels. */
 const BLANK_SPREAD = 5
 
 /** Most pixels of an image that is decoded at all. */
 const MAX_IMAGE_PIXELS = 100_000_000
 /** A JPEG that is larger is decoded and made smaller. */
 const MAX_JPEG_BYTES = 4 * 1024 * 1024
-/** FPDF_COLORSPACE_… whose JPEGs every browser shows: grey, RGB, ICC. */
+/** FPDF_COLORSPACE_… of JPEGs that every browser shows: grey, RGB, ICC. */
 const PLAIN_COLOR_SPACES = new Set([1, 2, 4, 5, 7])
 
 /** Rows of a bitmap of pdfium's without padding and alpha, red first. */
@@ -101,7 +101,7 @@ export const asPicture = (pixels: Pixels): Picture => ({
   height: pixels.height
 })
 
-/** The page as it is shown. */
+/** Draws the page. */
 export const renderPage = (document: OpenDocument, index: number, dpi: number): Picture =>
   document.withPage(index, (page) => {
     const pixels = renderPixels(document.pdfium, page, { dpi, format: BGR })
@@ -151,7 +151,7 @@ export const showsNothing = (pdfium: Pdfium, page: OpenPage): boolean => {
 export const isBlankPage = (document: OpenDocument, index: number): boolean =>
   document.withPage(index, (page) => !showsText(document.pdfium, page) && showsNothing(document.pdfium, page))
 
-/** The JPEG as it stands in the file, where a browser can show it. */
+/** The embedded JPEG bytes, where a browser can show them. */
 const rawJpeg = (
   pdfium: Pdfium,
   page: number,
@@ -185,14 +185,16 @@ const sizeOf = ({ call, memory }: Pdfium, image: number) =>
     ? undefined
     : { width: memory.uint(memory.scratch), height: memory.uint(memory.scratch + 4) }
 
-/** An image's JPEG as it stands in the file, where a browser shows it as the page does. */
+/** An image's embedded JPEG, where a browser shows it as the page does. */
 export const jpegOf = (pdfium: Pdfium, open: OpenPage, image: number): Picture | undefined => {
   const size = sizeOf(pdfium, image)
   const jpeg = size === undefined ? undefined : rawJpeg(pdfium, open.page, image, size.width, size.height)
   return jpeg !== undefined && looksAsShown(pdfium, open, image, jpeg) ? jpeg : undefined
 }
 
-/** The page's n-th image, as its `Drawing` counts; null where there is none or it is too large to decode. */
+/**
+ * The page's n-th image, in the order of its `Drawing`s; null where it has no such image or it is too large to decode.
+ */
 export const imageOfPage = (document: OpenDocument, index: number, image: number): Picture | null =>
   document.withPage(index, (open) => {
     const { pdfium } = document

@@ -1,7 +1,10 @@
 import type { Pdfium } from "../engine/pdfium.ts"
 import { callQpdf, type Qpdf, SUCCESS, WARNINGS } from "../engine/qpdf.ts"
 
-/** qpdf reads the whole page tree anew for each range, and keeps a range's pages in memory until they are taken. */
+/**
+ * Pages per qpdf call. qpdf reads the whole page tree for each range, and keeps a range's pages in memory until they
+ * are taken.
+ */
 const MAX_RANGE = 500
 /** Passes over a long document, where its pages are small. */
 const PASSES = 20
@@ -45,7 +48,7 @@ export class Splitter {
     qpdf.FS.mkdir(this.#folder)
   }
 
-  /** Runs qpdf with the document at hand. */
+  /** Runs qpdf with the open document. */
   #run(args: (input: string) => ReadonlyArray<string>): number {
     return callQpdf(this.#qpdf, this.#path, args)
   }
@@ -87,7 +90,7 @@ export class Splitter {
     return true
   }
 
-  /** How many bytes these pages come to as PDFs of their own; undefined where qpdf does not know. */
+  /** Sizes in bytes of these pages as single PDFs; undefined where qpdf cannot split. */
   sizesOf(pages: ReadonlyArray<number>): ReadonlyArray<number> | undefined {
     const sizes = this.#split(pages) ? this.#readySizes() : undefined
     this.#clear()
@@ -107,7 +110,7 @@ export class Splitter {
     return bytes
   }
 
-  /** The page as a PDF of its own; those behind it up to `end` will be asked for next. Undefined where qpdf cannot. */
+  /** The page as a single PDF; those behind it up to `end` will be asked for next. Undefined where qpdf cannot. */
   page(index: number, end: number): Uint8Array<ArrayBuffer> | undefined {
     const ready = this.#take(index)
     if (ready !== undefined) return ready
@@ -135,9 +138,9 @@ export class Splitter {
 
 const DATE = Buffer.from("/CreationDate(D:")
 const ID = Buffer.from("/ID[<")
-/** pdfium writes what it stamps a document with near its start, */
+/** Bytes at the start of a PDF in which pdfium writes its creation date. */
 const HEAD_BYTES = 2_048
-/** and its id at the end. */
+/** Bytes at the end of a PDF in which pdfium writes the id. */
 const TAIL_BYTES = 256
 const DIGITS = /^[0-9A-F]+/
 const ZERO = "0".charCodeAt(0)
@@ -162,7 +165,7 @@ const steady = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
   return bytes
 }
 
-/** One page as a document of its own, by pdfium; undefined where it cannot. Form fields stay behind. */
+/** Copies one page into a new document with pdfium; undefined where it cannot. Form fields are not copied. */
 export const copyPage = (
   { call, memory }: Pdfium,
   document: number,

@@ -1,4 +1,4 @@
-/** Accents that stand as characters of their own, and the combining ones that they mean. */
+/** Spacing accents, and the combining accents that they represent. */
 const COMBINING: ReadonlyMap<number, number> = new Map([
   [0x5e, 0x302],
   [0x60, 0x300],

@@ -12,7 +12,7 @@ const TYPEFACES: ReadonlyArray<readonly [RegExp, string]> = [
 /** Hardly any face is one of them. */
 const ANY = /^(?:wingdings|webdings|symbol)/i
 
-/** Signs that hardly a reader's font has, beside those of the same meaning that most have. */
+/** Signs that few fonts have, and signs of the same meaning that most have. */
 const USUAL: ReadonlyMap<string, string> = new Map([
   ["⚫", "●"],
   ["◼", "■"],
@@ -36,7 +36,7 @@ const USUAL: ReadonlyMap<string, string> = new Map([
   ["🖂", "✉"]
 ])
 
-/** Where Windows keeps the codes of a face without letters. */
+/** First code of a face without letters on Windows. */
 const PRIVATE = 0xf000
 const BYTE = 0x100
 
@@ -45,7 +45,7 @@ const decode = (typeface: string, code: number): number | undefined => {
   return found === undefined ? undefined : (USUAL.get(found) ?? found).codePointAt(0)
 }
 
-/** The characters that a face's codes stand for, by code; those of private use alone where a face has letters as well. */
+/** Characters of a face's codes; only those of private use where the face has letters as well. */
 export type Dingbats = ReadonlyMap<number, number>
 
 const known = new Map<string, Dingbats>()
@@ -66,8 +66,8 @@ const charactersOf = (typeface: string): Dingbats => {
 }
 
 /**
- * What the codes of a face of pictograms stand for: word processors write Symbol's and Wingdings' signs as codes of private use, or as the
- * letters that share their codes. Null for any other face.
+ * The characters of a pictogram face: word processors write Symbol's and Wingdings' signs as codes of private use, or
+ * as the letters that share their codes. Null for any other face.
  */
 export const dingbatsOf = (face: string): Dingbats | null => {
   if (!ANY.test(face)) return null

@@ -19,7 +19,7 @@ const KINDS: ReadonlyMap<number, "narrow" | "wide"> = new Map([
   ...WIDE.map((letter) => [letter.charCodeAt(0), "wide"] as const)
 ])
 
-/** Characters of a page that are looked at, and letters of a font. */
+/** Limits on characters of a page, and on letters of a font. */
 const MOST_CHARACTERS = 4_000
 const MOST_LETTERS = 200
 /** Bitmaps move the pen by whole dots. */
@@ -32,9 +32,8 @@ const middle = (widths: ReadonlyArray<number>): ReadonlyArray<number> => {
 }
 
 /**
- * Whether a page's fonts are monospaced, by how far their letters move the pen. pdfium has no widths of Type 3 fonts, such as the bitmaps
- * that TeX made of its own, and those of others may not tell: there the page says it. Fonts of which the page has too few letters are
- * left out.
+ * Finds the monospaced fonts of a page by how far their letters move the pen. pdfium has no widths of Type 3 fonts
+ * (TeX's bitmaps), and the widths of others may be wrong. Fonts with too few letters on the page are left out.
  */
 export const fixedPitchOf = ({ call, memory }: Pdfium, text: number): ReadonlyMap<number, boolean> => {
   const widths = new Map<number, { readonly narrow: Array<number>; readonly wide: Array<number> }>()

@@ -19,7 +19,7 @@ const WEIGHTS: ReadonlyArray<readonly [RegExp, number]> = [
   [/extra-?bold|ultra-?bold|heavy/i, 800],
   [/black(?!letter)/i, 900],
   [/bold|[-,]bd\b/i, 700],
-  // URW's names for bold: "Medi" beside "Regu".
+  // URW's names for bold ("Medi") and regular ("Regu").
   [/-Medi(Ital|Obli)?$/, 700],
   // Computer Modern and its descendants: bold extended.
   [/^(CM|SF|EC|EB)[A-Z]*BX|^LM[A-Za-z]+\d*-Bold|^CMB\d/, 700],
@@ -44,8 +44,8 @@ const NONE = "\u{f8f0}"
 const SAME_WIDTH = 0.01
 
 /**
- * Whether narrow letters are as wide as wide ones. Letters that a subset lacks do not count: they have the width of its sign for
- * none, as all letters of many a monospaced face have, which tells nothing then.
+ * True when narrow letters are as wide as wide ones. Letters that a subset lacks do not count: they have the width of
+ * the missing-glyph sign, which says nothing where all letters have one width.
  */
 const hasOneWidth = ({ call, memory }: Pdfium, font: number): boolean | undefined => {
   const widthOf = (character: string): number =>
@@ -98,7 +98,7 @@ export class FontTable {
   /** The page's text that is being read, and which of its fonts are monospaced, once one that does not say is met. */
   #text = 0
   #fixed: ReadonlyMap<number, boolean> | undefined
-  /** Fonts of which this page has too few letters to tell. */
+  /** Fonts with too few letters on this page to decide. */
   #undecided = new Map<number, number>()
 
   /** `known`: faces met before, which keep their places. */
@@ -115,7 +115,7 @@ export class FontTable {
     this.#undecided = new Map()
   }
 
-  /** Fonts of pdfium's of which the page that was read last does not tell whether they are monospaced. */
+  /** pdfium fonts that the last page left undecided: they may be monospaced. */
   get undecided(): ReadonlyArray<number> {
     return [...this.#undecided.keys()]
   }
@@ -134,7 +134,7 @@ export class FontTable {
     // Signs of mathematics have the codes of letters, and any widths.
     const fixed = !isMathFace(plain) && (named.monospace ?? this.#isFixed(font))
     const index = this.#placeOf({ ...plain, monospace: fixed === true })
-    // A later page may have the letters that tell.
+    // A later page may have the letters that decide.
     const known = fixed === undefined ? this.#undecided : this.#byPointer
     known.set(font, index)
     return index

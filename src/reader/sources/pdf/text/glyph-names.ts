@@ -1,9 +1,9 @@
 /** Names of glyphs that pdfium knows no character for, as the dictionaries of a page's fonts have them. */
 
-/** Pages of a document that are looked through for their fonts at most, and the places that are looked at on one. */
+/** Limits on pages of a document that are searched for fonts, and on the places searched on one. */
 const MOST_PAGES = 20
 const MOST_PLACES = 500
-/** Longest list of names, in bytes, and how far before it stands whose it is. */
+/** Longest list of names, in bytes, and how far before it its owner is looked for. */
 const LONGEST = 20_000
 const BEFORE = 500
 
@@ -47,7 +47,7 @@ const placesOf = (text: string, word: string): ReadonlyArray<number> => {
 export const ligaturesIn = (pdf: Uint8Array): ReadonlyMap<string, Letters> => {
   const text = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1")
   const fonts = new Map<string, Map<number, string>>()
-  // pdfium leaves the prefix of a subset out of some names: where two of them differ, a code is no letter's.
+  // pdfium leaves the prefix of a subset out of some names: where two subsets differ, the code has no known letter.
   const add = (font: string, letters: Letters) => {
     const name = withoutSubset(font)
     const known = fonts.get(name) ?? new Map<number, string>()

@@ -1,19 +1,22 @@
 /**
- * Letters that stand apart and are words all the same. Listings in a proportional face set each letter in the middle of a cell of a
- * grid; in typewriter they set letters a little further apart than these are wide. Titles, and other listings, set them apart by one
- * gap. All seem to have a space behind each letter.
+ * Detects words with separated letters. Listings in a proportional face centre each letter in a cell of a grid; those
+ * in typewriter set letters slightly further apart than their width; titles use an equal gap between letters. In all of
+ * them each letter seems to be followed by a space.
  */
 const SPACE = 0x20
 
 /** Fewest letters that show a grid. */
 const LEAST_LETTERS = 6
-/** Letters to a space, at most, where a text may be on a grid: words have more. */
+/** Greatest number of letters for each space in a text that may be on a grid: words have more. */
 const LETTERS_TO_SPACE = 3
 /** How far middles may be from the grid, as a part of its step. */
 const OFF_GRID = 0.04
-/** Letters on a grid differ in width by this factor at least: digits of one width with spaces between them stand as evenly. */
+/** Least ratio between widths of letters on a grid: digits of one width with spaces between them are as even. */
 const UNEVEN = 1.3
-/** Letters of typewriter are of one width, up to this factor, and its space is as wide: less than this part of it is none. */
+/**
+ * Greatest ratio between widths of typewriter letters. The space has the same width: less than `LEAST_SPACE` of it is
+ * not a space.
+ */
 const EVEN = 1.05
 const LEAST_SPACE = 0.4
 
@@ -23,12 +26,12 @@ const MOST_GAP = 0.2
 /** Wider ones set letters apart where most of them are alike, and others, wider by this factor, end words. */
 const MOSTLY = 0.7
 const ENDS_WORD = 2
-/** Those of most letters are alike up to this part of the font size; some pairs are kerned. */
+/** Tolerance of equal gaps, in font sizes; some pairs are kerned. */
 const ALIKE = 0.02
-/** A space between words that are set so is wider than the gap between letters by this factor. */
+/** Least ratio between a space between such words and the gap between letters. */
 const WIDER = 1.5
 
-/** Whether a text of so many units may have spaces that are none. */
+/** True when a text of this length may have spaces that separate letters, not words. */
 export const mayBeOnGrid = (spaces: number, length: number, typewriter: boolean): boolean =>
   spaces > 0 && (typewriter || (spaces + 1) * LETTERS_TO_SPACE >= length - spaces)
 
@@ -42,7 +45,7 @@ interface Text {
 
 const middle = ({ edges, ends }: Text, at: number): number => ((edges[at] ?? 0) + (ends[at] ?? 0)) / 2
 
-/** The step of the grid that letters stand on; undefined where they stand on none. */
+/** The step of the letter grid; undefined where letters are not on a grid. */
 const stepOf = (text: Text): number | undefined => {
   const letters: Array<number> = []
   for (let at = 0; at < text.length; at++) if (text.units[at] !== SPACE) letters.push(middle(text, at))
@@ -52,7 +55,7 @@ const stepOf = (text: Text): number | undefined => {
   return letters.length >= LEAST_LETTERS && step > 0 && steps.every(isOn) ? step : undefined
 }
 
-/** Leaves out those spaces that are none, and returns the new length of the arrays' beginnings. */
+/** Removes spaces that separate letters of a word, and returns the new length of the arrays' beginnings. */
 const withoutSpaces = (
   { edges, ends, length, units }: Text,
   isNone: (before: number, after: number) => boolean
@@ -73,7 +76,7 @@ const withoutSpaces = (
 const gapBetween = ({ edges, ends }: Text, before: number, after: number): number =>
   (edges[after] ?? 0) - (ends[before] ?? 0)
 
-/** Leaves out the spaces of a grid that are none, and returns the new length of the arrays' beginnings. */
+/** Removes the spaces of a letter grid, and returns the new length of the arrays' beginnings. */
 export const withoutGridSpaces = (text: Text, typewriter: boolean): number => {
   const { edges, ends, length, units } = text
   let [narrow, broad] = [Infinity, 0]
@@ -93,7 +96,7 @@ export const withoutGridSpaces = (text: Text, typewriter: boolean): number => {
   )
 }
 
-/** The gap that a text's letters are set apart by; undefined where most stand close, or apart by spaces. */
+/** The gap by which a text's letters are spaced; undefined where most are close together, or separated by spaces. */
 const trackingOf = (text: Text, size: number): number | undefined => {
   const gaps: Array<number> = []
   let [letters, last] = [0, -1]

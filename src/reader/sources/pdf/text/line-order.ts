@@ -10,7 +10,7 @@ interface Lined extends Letter {
   readonly y: number
 }
 
-/** How far characters of one line stand above each other at most, as a part of their height: a mark may be raised. */
+/** Greatest vertical offset between characters of one line, as a part of their height: a mark may be raised. */
 const RAISED = 0.5
 
 const isWord = (code: number): boolean => /\p{L}/u.test(String.fromCodePoint(code))
@@ -42,7 +42,7 @@ const readLetters = ({ call, memory }: Pdfium, text: number, count: number): Rea
   return letters
 }
 
-/** Gap between letters that shows no space, as a part of their height: what is drawn there keeps them from being joined. */
+/** Gap between letters that is not a space, as a part of their height. */
 const NO_GAP = 0.02
 const SPACE = 0x20
 const NON_JOINER = 0x200c
@@ -67,13 +67,15 @@ const nonJoiners = (line: ReadonlyArray<Letter>): ReadonlyArray<number> =>
 interface CharacterOrder {
   /** In the order in which they are read. */
   readonly order: ReadonlyArray<number>
-  /** Those that are others than pdfium says. */
+  /** Characters by index, where pdfium reports a wrong one. */
   readonly codes: ReadonlyMap<number, number>
 }
 
 const isLineEnd = (code: number): boolean => code === 0x0d || code === 0x0a
 
-/** Lines of pdfium's, or those that stand apart within one; the end of one is a line of its own. */
+/**
+ * Splits characters into pdfium's lines, and those into parts with gaps between them. A line end is a separate line.
+ */
 const linesOf = (letters: ReadonlyArray<Lined>): ReadonlyArray<ReadonlyArray<Lined>> => {
   const lines: Array<Array<Lined>> = []
   for (const letter of letters) {
@@ -91,10 +93,7 @@ const linesOf = (letters: ReadonlyArray<Lined>): ReadonlyArray<ReadonlyArray<Lin
   return lines
 }
 
-/**
- * The order in which a page's characters are read: lines of a script that is written from right to left are put in order by where
- * their characters stand.
- */
+/** The order in which a page's characters are read: lines of a right-to-left script are sorted by position. */
 export const characterOrder = (
   pdfium: Pdfium,
   page: { readonly text: number; readonly count: number; readonly matrix: Matrix }

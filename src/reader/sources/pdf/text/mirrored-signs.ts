@@ -1,6 +1,6 @@
 import { isLetterFromRight } from "../../../stages/lines/script-direction.ts"
 
-/** Signs that a script from right to left shows turned around: each beside its other. */
+/** Signs that a right-to-left script mirrors, in pairs. */
 const PAIRS = "()[]{}<>«»‹›"
 
 /** A character in pdfium's order. */
@@ -40,8 +40,8 @@ const matched = (signs: ReadonlyArray<number>): number => {
 }
 
 /**
- * The signs that pdfium has turned around for nothing, with what they are. Some programs write the signs as they look, which pdfium
- * expects, others as they are meant: more pairs open before they close then.
+ * Signs that pdfium mirrored wrongly, with the right ones. Some programs write the mirrored signs, which pdfium
+ * expects, others the logical ones: then more pairs open before they close.
  */
 export const signsAsMeant = (
   signs: ReadonlyArray<Sign>,

@@ -33,7 +33,7 @@ export interface Place {
   readonly box: Box
 }
 
-/** Where a character lies: from `start` to `end` along its line, and its box. */
+/** Position of a character: from `start` to `end` along its line, and its box. */
 interface Placed extends Box {
   readonly start: number
   readonly end: number
@@ -58,7 +58,7 @@ const NARROW = 0xff
 export class OpenRun {
   /** Undefined: none is open. */
   style: Style | undefined
-  /** Where the line lies across the writing direction. */
+  /** Position of the line across the writing direction. */
   across = 0
   end = 0
   hyphenated = false
@@ -70,7 +70,7 @@ export class OpenRun {
   /** There may be an accent that is drawn over a letter. */
   #accented = false
   #edges = new Float64Array(ROOM)
-  /** Right edges, which tell accents over letters from those beside them. */
+  /** Right edges, which distinguish accents over letters from those next to them. */
   #ends = new Float64Array(ROOM)
   #length = 0
   #x0 = Infinity
@@ -85,7 +85,7 @@ export class OpenRun {
   #least = 0
   /** Gap that shows letters that are set apart. */
   #apart = 0
-  /** How many stand so far from the one before. */
+  /** Number of characters that are far from the one before. */
   #loose = 0
 
   begin(style: Style, baseline: number, across: number): void {
@@ -118,7 +118,7 @@ export class OpenRun {
     this.#spaces += 1
   }
 
-  /** Whether a space that no gap shows stands between the run and this character, and either is an accent. */
+  /** True when a space without a visible gap separates the run from this character, and either is an accent. */
   hasDoubtfulSpace(code: number, start: number): boolean {
     return (
       this.#space &&
@@ -131,7 +131,7 @@ export class OpenRun {
     this.#space = false
   }
 
-  /** Whether a character between these edges stands below the accent that came last: then nothing ends between the two. */
+  /** True when a character between these edges is below the last accent: then the run continues. */
   isBelowAccent(start: number, end: number): boolean {
     const last = this.#length - 1
     if (last < 0 || !isAccent(this.#units[last] ?? 0)) return false
@@ -139,7 +139,9 @@ export class OpenRun {
     return middle > start && middle < end
   }
 
-  /** Whether a letter of another text object stands apart from the number that the run is: a tab is between them, however narrow. */
+  /**
+   * True when a letter of another text object follows a number at a distance: a tab is between them, however narrow.
+   */
   isNumberBefore(code: number, start: number): boolean {
     return (
       this.#length > 0 &&
@@ -198,11 +200,11 @@ export class OpenRun {
     this.#ends.set(ends)
   }
 
-  /** A character at its place. One object instead of six numbers, each of which would be made anew for the call. */
+  /** Adds a character. One object instead of six numbers, each of which would be allocated for the call. */
   add(code: number, at: Placed): void {
     const { end, start, x0, x1, y0, y1 } = at
     if (this.hyphenated) {
-      // The line goes on after all: it was a plain one.
+      // The line continues, so the hyphen was a plain one.
       this.hyphenated = false
       this.#push(HYPHEN, this.end, this.end)
     }
@@ -237,12 +239,12 @@ export class OpenRun {
     }
   }
 
-  /** Leaves out spaces within words whose letters stand apart. */
+  /** Removes spaces within words that have spaced letters. */
   #dropSpaces({ size, typewriter }: Style): void {
     const all = this.#length
     const text = { units: this.#units, edges: this.#edges, ends: this.#ends, length: all }
     if (mayBeOnGrid(this.#spaces, all, typewriter)) this.#length = withoutGridSpaces(text, typewriter)
-    // Most runs stand close, which needs no second look at their letters.
+    // Most runs are not spaced, and need no second look at their letters.
     if (this.#length === all && 2 * this.#loose > all - this.#spaces)
       this.#length = withoutTracking(text, size)
     if (this.#length !== all) this.#copy()
@@ -269,7 +271,7 @@ export class OpenRun {
       : this.#bytes.toString("latin1", 0, this.#length)
   }
 
-  /** Whether the positions of the run's single characters are needed: a slanted run's box tells no places. */
+  /** True when the positions of the run's single characters are needed: a slanted run's box does not give them. */
   #isUnder(places: ReadonlyArray<Place> | undefined, style: Style, box: Box): boolean {
     if (places === undefined || style.angle !== 0) return true
     const y = (box.y0 + box.y1) / 2

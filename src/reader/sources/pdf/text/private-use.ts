@@ -8,7 +8,10 @@ const PIECES = "⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭"
 const SMALL = 0xf700
 const SMALL_LETTERS = /[a-zß-öø-ÿ0-9&!?$¢¡¿]/
 
-/** The character that a code of the private area stands for; undefined where it is any font's own, and for any other code. */
+/**
+ * The character of a private-use code; undefined where the code has a different meaning in each font, and for any other
+ * code.
+ */
 export const privateCharacter = (code: number): number | undefined => {
   if (code >= FIRST_PIECE) return PIECES.codePointAt(code - FIRST_PIECE)
   return code > SMALL && SMALL_LETTERS.test(String.fromCodePoint(code - SMALL)) ? code - SMALL : undefined

@@ -1,7 +1,7 @@
 import { append } from "../../../model/lists.ts"
 import { isLetterFromRight } from "../../../stages/lines/script-direction.ts"
 
-/** A character of a line, where its glyph and its box stand on the line, and its place in pdfium's order. */
+/** A character of a line, with the positions of its glyph and its box, and its index in pdfium's order. */
 export interface Letter {
   readonly at: number
   readonly code: number
@@ -11,7 +11,7 @@ export interface Letter {
   readonly height: number
 }
 
-/** How far parts of one glyph's box stand apart at most, as a part of its height. */
+/** Greatest distance between the boxes of one glyph's parts, as a part of its height. */
 const BESIDE = 0.005
 const SPACE = 0x20
 const LAM = 0x644
@@ -21,7 +21,10 @@ const MARK = /\p{M}/u
 const LETTER = /\p{L}/u
 const FIGURE = /\p{Nd}/u
 const HEBREW = /\p{Script=Hebrew}/u
-/** Signs within a number, which keep it one from left to right; those of sums, and of amounts, do so beside Hebrew alone (Unicode's annex 9). */
+/**
+ * Signs within a number that keep it left to right; those of sums and amounts do so next to Hebrew alone (Unicode's
+ * annex 9).
+ */
 const IN_NUMBER = /[.,:/\u00a0\u066b\u066c]/u
 const IN_SUM = /[-+]/u
 const OF_NUMBER = /[%‰°#$€£₪]/u
@@ -55,7 +58,7 @@ const asWritten = (glyph: Glyph): Glyph => {
 
 const isMark = ([letter]: Glyph): boolean => letter !== undefined && MARK.test(text(letter))
 
-/** Glyphs with the marks that follow them and stand over or under them. */
+/** Groups glyphs with the marks that follow them and are set over or under them. */
 const withMarks = (glyphs: ReadonlyArray<Glyph>): ReadonlyArray<Glyph> => {
   const marked: Array<Array<Letter>> = []
   for (const glyph of glyphs) {
@@ -84,7 +87,7 @@ const glyphsOf = (line: ReadonlyArray<Letter>): ReadonlyArray<Glyph> => {
   return withMarks(glyphs.map(asWritten))
 }
 
-/** From right to left; a mark stands behind the letter that it is set over or under. */
+/** Sorts from right to left; a mark comes behind the letter that it is set over or under. */
 const fromRight = (glyphs: ReadonlyArray<Glyph>): Array<Glyph> => {
   const placed = glyphs.map((glyph) => {
     const { end = 0, origin = 0, start = 0 } = glyph[0] ?? {}
@@ -151,7 +154,9 @@ const turnNumbers = ({ glyphs, hebrew, kinds }: Line, from: number, to: number) 
   }
 }
 
-/** Turns the words between two of the script around that are written from left to right, or only the numbers where there are none. */
+/**
+ * Reverses the left-to-right words between two words of the script, or only the numbers where there are no such words.
+ */
 const turnBetween = (line: Line, from: number, to: number) => {
   const { glyphs, kinds } = line
   const part = kinds.slice(from, to + 1)
@@ -161,8 +166,8 @@ const turnBetween = (line: Line, from: number, to: number) => {
 }
 
 /**
- * The characters of a line in a script that is written from right to left, in the order in which they are read: where they stand tells
- * it. pdfium knows no numbers of more than figures and no words of another script of more than one.
+ * Characters of a right-to-left line in reading order, by position. pdfium reverses numbers with separators and foreign
+ * phrases of more than one word.
  */
 export const inReadingOrder = (letters: ReadonlyArray<Letter>): ReadonlyArray<Letter> => {
   const glyphs = fromRight(glyphsOf(letters))

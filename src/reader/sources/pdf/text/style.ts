@@ -15,10 +15,10 @@ const INVISIBLE = 3
 const OUTLINED = 2
 /** Least width of the line around them, in font sizes: Word draws one of 1/35, LibreOffice of 1/30. */
 const OUTLINE = 0.02
-/** Nobody prints larger: a higher value is damage. */
+/** Largest size that is printed, in points. A higher value is damage. */
 const MAX_SIZE = 14_400
 
-/** Whether characters of two objects may stand in one run. */
+/** True when characters of two objects may be in one run. */
 export const sameStyle = (a: Style, b: Style): boolean =>
   a === b ||
   (a.font === b.font &&
@@ -29,7 +29,10 @@ export const sameStyle = (a: Style, b: Style): boolean =>
     a.mark.artifact === b.mark.artifact &&
     a.invisible === b.invisible)
 
-/** Whether an accent may be taken from another font, as where small capitals have none; hats over letters of formulas are no accents. */
+/**
+ * True when an accent may come from another font, as where small capitals have none; hats over letters of formulas are
+ * not accents.
+ */
 export const mayLendAccent = (open: Style, accent: Style): boolean =>
   open.size === accent.size && open.angle === accent.angle && open.tex === null && accent.tex === null
 

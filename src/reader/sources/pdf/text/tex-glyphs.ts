@@ -1,7 +1,7 @@
 /**
- * What a face without a name has below its letters: TeX's bitmaps of its own, whose codes say nothing to a reader of PDF. Ligatures stand
- * from 11 on in Knuth's encoding and from 27 on in Cork's, whose quotation marks and dashes stand between; what differs otherwise is
- * left out.
+ * Codes below the letters in a face without a name: TeX's bitmap fonts, for which PDF readers have no characters.
+ * Ligatures begin at 11 in Knuth's encoding and at 27 in Cork's, which has quotation marks and dashes between; other
+ * differences are left out.
  */
 const [LIGATURES, NOTHING] = ["ﬀﬁﬂﬃﬄ", "\0"]
 const NAMELESS = `${NOTHING.repeat(11)}${LIGATURES}“”${NOTHING.repeat(3)}–—${NOTHING.repeat(4)}${LIGATURES}`
@@ -9,7 +9,7 @@ const NAMELESS = `${NOTHING.repeat(11)}${LIGATURES}“”${NOTHING.repeat(3)}–
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 const DOUBLE_STRUCK = "𝔸𝔹ℂ𝔻𝔼𝔽𝔾ℍ𝕀𝕁𝕂𝕃𝕄ℕ𝕆ℙℚℝ𝕊𝕋𝕌𝕍𝕎𝕏𝕐ℤ"
 
-/** Faces whose glyphs have the names of others: what a reader of PDF takes them for, and what they are. */
+/** Faces that use the glyph names of other characters: the characters that a PDF reader reports, and the real ones. */
 const MISNAMED: ReadonlyArray<readonly [RegExp, string, string]> = [
   [/^(?:MSBM|r?txsyb|ntxsyb)/i, `${CAPITALS}k`, `${DOUBLE_STRUCK}𝕜`],
   [
@@ -28,9 +28,9 @@ const MISNAMED: ReadonlyArray<readonly [RegExp, string, string]> = [
 ]
 
 /**
- * TeX's faces for mathematics name their glyphs in ways that no list of Unicode names knows (`lscript`, `parenleftbigg`,
- * `summationdisplay`), so that a reader of PDF reports the bare code. The codes are those of Knuth's and the AMS's encodings, from
- * 0 on; a space stands where a glyph has no character.
+ * TeX's mathematical faces use glyph names that no list of Unicode names has (`lscript`, `parenleftbigg`,
+ * `summationdisplay`), so that a PDF reader reports the bare code. The codes are those of Knuth's and the AMS's
+ * encodings, from 0 on; a space marks a glyph without a character.
  */
 const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^$/, NAMELESS],
@@ -63,11 +63,11 @@ const ENCODINGS: ReadonlyArray<readonly [RegExp, string]> = [
     "≨≩≰≱≮≯⊀⊁≨≩≰≱⪇⪈⋠⋡⋨⋩⋦⋧≰≱⪵⪶⪹⪺⪉⪊≁≇╱╲⊊⊋⊈⊉⫋⫌⫋⫌⊊⊋⊈⊉∦∤∤∦⊬⊮⊭⊯⋭⋬⋪⋫↚↛⇍⇏⇎↮⋇∅" +
       `∄${DOUBLE_STRUCK}ˆˆ˜˜ Ⅎ⅁    ℧ð≂ℶℷℸ⋖⋗⋉⋊∣∥∖∼≈≊⪸⪷↶↷ϝϰ𝕜ℏℏ϶`
   ],
-  // Of LaTeX's and Waldi's symbols those that Unicode has.
+  // LaTeX's and Waldi's symbols, as far as Unicode has them.
   [/^WASYB?\d/i, " ◁⊴▷⊵∴ ☎✓➜ ♪♩  ♫◀▶↯☊☋  ♈ ♀♂¤◷∝∢⌀●↻↺○☾☽♁☿    ☺☻☼☹℧⋈□◇☒◊✠⬡ ⬡∼⇝⊏⊐≲≳"]
 ]
 
-/** Faces whose glyphs hang from their baseline, or stand around it: where one is shows only from its ink. */
+/** Faces with glyphs that hang from their baseline, or are centred on it: only their ink shows their position. */
 const HANGING =
   /^(?:CMEX|LMMathExtension|MTEX|r?txex|ntxex|pxex|npxex|zplmr7v|HFBREX|LibertineMathEX|yhcmex|MathDesign-.*-Extension)/i
 
@@ -75,12 +75,12 @@ const HANGING =
 export interface TexGlyphs {
   /** Their characters by code. */
   readonly characters: ReadonlyArray<string>
-  /** Those that a reader of PDF takes for others, by what it takes them for. */
+  /** Wrongly reported characters, with the real ones. */
   readonly misnamed: ReadonlyMap<number, number>
   readonly hanging: boolean
 }
 
-/** Where the letters begin: an encoding that does not reach them is a part of one, and none that a font has twice. */
+/** First code of the letters. An encoding that ends before it is partial, and no font repeats its codes. */
 const LETTERS = 0x40
 /** The codes from here on are again those from 0 on, but for two, so that no program meets one below the space. */
 const AGAIN = 0xa1
@@ -112,7 +112,7 @@ const known = new Map<string, TexGlyphs | null>()
 /** Names of faces that are remembered: a document may make up any number of them. */
 const MOST_KNOWN = 5_000
 
-/** The glyphs of a face; null where it is none of TeX's for mathematics, and has a name. */
+/** The glyphs of a face; null for a named face that is not one of TeX's mathematical ones. */
 export const texGlyphsOf = (face: string): TexGlyphs | null => {
   const before = known.get(face)
   if (before !== undefined) return before

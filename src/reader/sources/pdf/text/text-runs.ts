@@ -19,19 +19,20 @@ const SOFT_HYPHEN = 0xad
 /** How pdfium writes a hyphen at a line's end, depending on its version. */
 const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
-/** A run ends where the next character stands further away than this, in font sizes: another column or cell. */
+/** Largest gap before a run's next character, in font sizes. A wider one is between columns or cells. */
 const GAP = 0.9
 /**
- * A run also ends where another text object stands further away than this, in font sizes, with no space drawn in between: cells
- * may stand as near as words.
+ * Largest gap to a character of another text object without a drawn space, in font sizes. It is smaller than {@link
+ * GAP}, since cells may be as close as words.
  */
 const CELL_GAP = 0.2
 /**
- * Where a line has more such gaps, text is drawn word by word; this many such lines mean that the page is. Gaps then end no run.
+ * Number of such gaps from which on a line is drawn word by word, and number of such lines from which on the page is.
+ * Gaps then end no run.
  */
 const WORDS = 6
 const WORDY_LINES = 2
-/** The same backwards; kerning, accents and right-to-left text step back by less. */
+/** Greatest step backwards within a run, in font sizes; kerning, accents and right-to-left text step back by less. */
 const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
@@ -41,7 +42,7 @@ const NO_CODES: ReadonlyMap<number, number> = new Map()
 /** A thread reads one page at a time. */
 const gathering = new OpenRun()
 
-/** The page whose runs are read. */
+/** The page to read runs of. */
 interface RunsOf {
   readonly page: number
   readonly index: number
@@ -53,7 +54,7 @@ interface RunsOf {
   readonly ligature: (font: string, code: number) => string | undefined
 }
 
-/** Where the reading of a page is. */
+/** State of the reading of a page. */
 interface Reading {
   readonly pdfium: Pdfium
   readonly fonts: FontTable
@@ -69,7 +70,7 @@ interface Reading {
   wordy: number
   /** The line has ended, unless an accent of it or the letter below one follows. */
   lineEnded: boolean
-  /** There are letters that are written from right to left: pdfium's order is none to read in. */
+  /** True when there are right-to-left letters: pdfium's order is not the reading order then. */
   fromRight: boolean
   /** Characters that are others than pdfium says. */
   codes: ReadonlyMap<number, number>
@@ -96,7 +97,7 @@ const isInkless = (reading: Reading, at: number, code: number): boolean => {
   return true
 }
 
-/** The style of a text object that begins with this character, whose baseline goes into `place`. */
+/** The style of a text object that begins with this character; its baseline is written to `place`. */
 const beginObject = (reading: Reading, object: number, at: number): Style => {
   const { fonts, of, pdfium, styles, text } = reading
   const { call, memory } = pdfium
@@ -119,12 +120,12 @@ const beginObject = (reading: Reading, object: number, at: number): Style => {
   return style
 }
 
-/** Where the axis of a line of mathematics stands above its baseline, in font sizes. */
+/** Height of the mathematical axis above the baseline, in font sizes. */
 const AXIS = 0.25
 
 /**
- * The ink of a glyph that hangs from its baseline, into `place`, with the baseline that it would have on a line: bracket and sum
- * stand around the axis.
+ * Writes the ink box of a hanging glyph to `place`, with the baseline that it would have on a line: brackets and sums
+ * are centred on the axis.
  */
 const readInk = ({ of, pdfium, text }: Reading, at: number, size: number) => {
   const { call, memory } = pdfium
@@ -162,7 +163,7 @@ const readBox = (reading: Reading, at: number, style: Style) => {
   } else Object.assign(place, mapBox(of.matrix, left, bottom, right, top))
 }
 
-/** Where the character begins and ends along its line, into `place`. */
+/** Writes the begin and the end of the character along its line to `place`. */
 const readSpan = ({ angle, dx, dy }: Style) => {
   const { x0, x1, y0, y1 } = place
   place.start = x0
@@ -189,19 +190,19 @@ const endsCell = (reading: Reading, size: number, at: number): boolean => {
   return isCell
 }
 
-/** How far an accent is raised over a capital at most, in font sizes. */
+/** Greatest height of an accent over a capital, in font sizes. */
 const RAISED = 0.35
 
 /**
- * Whether the character at `place` is an accent over the open run's line, or the letter below its last one. TeX raises accents over
- * capitals; those over small letters stand on the line, and may come once it has ended.
+ * True when the character at `place` is an accent over the open run's line, or the letter below its last accent. TeX
+ * raises accents over capitals; accents over small letters are on the line, and may come once it has ended.
  */
 const continuesAccent = (open: Style, style: Style, code: number): boolean => {
   const { size } = style
   const isSame = sameStyle(open, style)
   if (!isSame && !(isAccent(code) && mayLendAccent(open, style))) return false
   const raised = gathering.across - place.across
-  // A raised accent may come before its letter: then it stands behind the run.
+  // A raised accent may come before its letter, which is then behind the run.
   const isReached =
     isSame && raised > BASELINE * size
       ? gathering.reaches(place.start, GAP * size)
@@ -243,8 +244,8 @@ const separate = (
 }
 
 /**
- * What a pictogram, or a glyph of a font of TeX's stands for, whose code is bare or whose name is another's; the code itself of any
- * other, and where the document says what it means.
+ * The character of a pictogram, or of a glyph of TeX's that has a bare code or a wrong name; the code itself for any
+ * other glyph, and where the document gives the meaning.
  */
 const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: number, style: Style): number => {
   if (style.dingbats !== null) return style.dingbats.get(code) ?? code
@@ -300,8 +301,8 @@ const readCharacter = (reading: Reading, at: number) => {
 }
 
 /**
- * The page's runs. `inherited` has the marks of text objects that stand in a form XObject which is itself marked. `places`: runs
- * that stand in none of them are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
+ * The page's runs. `inherited` has the marks of text objects in a form XObject that is marked itself. `places`: runs
+ * outside of them are returned without their edges. Throws `bomb` past {@link MAX_PAGE_CHARACTERS}.
  */
 export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): ReadonlyArray<TextRun> => {
   const { call } = pdfium

@@ -6,7 +6,10 @@ import { segmentText, type Segment } from "../../lines/segment.ts"
 
 /** Largest distance of a field's words from it, points. */
 const NEAR = 160
-/** What words above a field are further away than those beside it, points. */
+/**
+ * Greatest distance of words above a field, in points. It is also added to their distance, so that words next to the
+ * field are preferred.
+ */
 const ABOVE = 30
 /** Segments near a field that are looked at, and lines of a check box's words. */
 const MAX_LOOKED_AT = 1_000
@@ -18,11 +21,11 @@ const MAX_TEXT = 2_000
 /** Printed words that name a field. */
 export interface PrintedLabel {
   readonly text: string
-  /** What they stand in, line by line. */
+  /** The label's segments, line by line. */
   readonly segments: ReadonlyArray<Segment>
-  /** They stand on the field's own line, or just above its left edge: nothing else lies between. */
+  /** True when they are on the field's line, or just above its left edge with nothing between. */
   readonly beside: boolean
-  /** What stands before them in the same segment: a question of which they are an answer. */
+  /** Words before the label in the same segment: a question that the label answers. */
   readonly question?: string
 }
 
@@ -43,7 +46,7 @@ export const wordsOf = (segments: ReadonlyArray<Segment>): string =>
     .replace(/(?<![:\s])[:\s]+$/, "")
     .trim()
 
-/** Words near a field, by where they stand. */
+/** Words near a field, by their position relative to it. */
 interface Near {
   readonly inside: ReadonlyArray<Segment>
   readonly left: ReadonlyArray<Segment>
@@ -107,7 +110,7 @@ const roomOf = (field: FormField, fields: ReadonlyArray<FormField>): Room => {
   return { from, to }
 }
 
-/** Words that begin on the line below and go on with those of a check box. */
+/** Words that begin on the line below and continue those of a check box. */
 const wrapped = (
   first: Segment,
   rows: ReadonlyArray<Line>,
@@ -139,7 +142,7 @@ const sideOf = (
   return words === undefined ? "left" : "right"
 }
 
-/** A segment with what stands before the last sentence in it left out: a question, or the text that a field follows. */
+/** A segment's label: its last sentence. The words before it are a question, or text before the field. */
 const labelIn = (segment: Segment, tick: boolean): Pick<PrintedLabel, "text" | "question"> => {
   const text = wordsOf([segment])
   const cut = text.length > MAX_TEXT ? null : /^(.*[.?!:])\s+(\S.*)$/su.exec(text)
@@ -148,8 +151,9 @@ const labelIn = (segment: Segment, tick: boolean): Pick<PrintedLabel, "text" | "
 }
 
 /**
- * The printed words that name each field: of a check box those beside it on the side that its line's have theirs, of a button those
- * on it, of any other those before or above it. Words beyond another field are taken only where a field has none of its own.
+ * The printed words that name each field: for a check box, words at the side where its line's boxes have theirs; for a
+ * button, the words on it; for any other field, the words before or above it. Words beyond another field are taken only
+ * where a field has no nearer ones.
  */
 export const printedLabels = (
   fields: ReadonlyArray<FormField>,

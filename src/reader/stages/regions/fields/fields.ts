@@ -24,7 +24,7 @@ const words = (name: string): string =>
 /** Longest name that is shown, characters. */
 const MAX_NAME = 200
 
-/** A field as it is written; `label` as it is found on the page. */
+/** The block of a field; `label` is the one found on the page. */
 export const fieldBlock = (field: FormField, label: string | undefined): Field => ({
   kind: "field",
   control: field.kind,
@@ -40,7 +40,7 @@ export const fieldBlock = (field: FormField, label: string | undefined): Field =
   spoken: false
 })
 
-/** A field, its label, the printed words that agree with it, and what it stands beside. */
+/** A field, its label, the printed words that agree with it, and the segment next to it. */
 interface Labelled {
   readonly field: FormField
   readonly label: string | undefined
@@ -106,13 +106,13 @@ const clusters = (fields: ReadonlyArray<FormField>): ReadonlyArray<ReadonlyArray
   return [...found, ...[...radios.values()].filter((same) => same.length > 1)]
 }
 
-/** The page's form fields, and the words beside them that are their labels now. */
+/** The page's form fields, and the words that became their labels. */
 interface Fields {
   readonly placed: ReadonlyArray<Placed>
   readonly taken: ReadonlySet<Segment>
-  /** The words that each block stands beside. */
+  /** The words next to each block. */
   readonly anchors: ReadonlyMap<Placed, Segment>
-  /** Those whose labels stand in the text, too. */
+  /** Fields with labels that are in the text, too. */
   readonly echoes: ReadonlySet<Placed>
 }
 
@@ -174,7 +174,7 @@ class Placing {
     for (const { printed } of all) for (const segment of printed?.segments ?? []) countUp(this.#uses, segment)
   }
 
-  /** `answers`: what stands before its label in the same line is the question that is asked above it. */
+  /** `answers`: the words before its label in the same line are the question, which is asked above it. */
   field({ anchor, field, label, printed }: Labelled, answers = false): Placed {
     const isOwn =
       printed?.beside === true &&
@@ -210,7 +210,7 @@ class Placing {
   }
 }
 
-/** Whether another field stands between those of a group. */
+/** True when another field is between those of a group. */
 const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): boolean => {
   const box = boxOf(group)
   return all.some(
@@ -224,8 +224,8 @@ const isTorn = (group: ReadonlyArray<Labelled>, all: ReadonlyArray<Labelled>): b
 }
 
 /**
- * The page's form fields where they stand, each with a label; those that answer one question together under it. Words on a field's
- * own line stand with it, once; where several fields share them they stay as text, too.
+ * The page's form fields at their places, each with a label; fields that answer one question are grouped under it.
+ * Words on a field's line are moved to it; where several fields share them they stay as text, too.
  */
 export const fieldsOf = (
   fields: ReadonlyArray<FormField>,

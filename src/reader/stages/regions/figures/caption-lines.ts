@@ -10,7 +10,7 @@ export const isCaption = (segment: Segment): boolean => {
   return captionStart(text)?.table === false && !/^listing/i.test(text)
 }
 
-/** The line of a title below a caption's number that stands alone. */
+/** The title line below a caption that is only a number. */
 export const titleOf = (caption: Segment, segments: ReadonlyArray<Segment>): Segment | undefined =>
   CAPTION.exec(segmentText(caption))?.[0].trimEnd() === segmentText(caption).trimEnd()
     ? segments.find(

@@ -22,16 +22,16 @@ interface DrawnFigures {
 /** Lines of a drawing; fewer are rules and frames. */
 const MIN_DRAWINGS = 6
 const MIN_SIDE = 40
-/** Without a caption it takes more of them, */
+/** Least number of lines of a drawing without a caption. */
 const MIN_UNCAPTIONED = 12
-/** and bends or slanted lines. */
+/** Least number of curves or slanted lines of a figure. */
 const MIN_CURVES = 4
-/** How far a caption may stand from its figure, points; further where only labels stand between. */
+/** Greatest distance of a caption from its figure, in points; the second where only labels are between. */
 const NEAR = 36
 const NEAR_BY_LABELS = 96
-/** How far the panels of a figure may stand from each other, points. */
+/** Greatest distance between the panels of a figure, in points. */
 const PANELS = 84
-/** Words of what is only framed, at most. */
+/** Greatest number of words in a drawing that is only a frame. */
 const MOST_FRAMED = 6
 /** Labels are short; a figure may hold a few longer ones, and one that was placed as a whole some more. */
 const LONG = 55
@@ -43,7 +43,7 @@ const MIN_ROWS = 3
 const SPANS = 0.8
 /** Without a caption, more straight lines are a table. */
 const MOSTLY_RULES = 0.75
-/** Labels beside a drawing: how far they stand from it, points, and their longest. */
+/** Greatest distance of a label from its drawing, in points, and its greatest length. */
 const BESIDE = 10
 const LABEL = 40
 /** How far they reach beyond it, points: further where a caption says that it is a figure. */
@@ -62,15 +62,15 @@ const MOST_SEGMENTS = 6_000
 interface Scene {
   readonly regions: ReadonlyArray<Region>
   readonly segments: ReadonlyArray<Segment>
-  /** Those that are longer than a label. */
+  /** Segments that are longer than a label. */
   readonly prose: ReadonlyArray<Segment>
-  /** The captions that stand under each region. */
+  /** The captions under each region. */
   readonly under: ReadonlyMap<Region, ReadonlyArray<Segment>>
   readonly captions: ReadonlyArray<Segment>
   readonly isCode: (segment: Segment) => boolean
 }
 
-/** Whether a region has its caption where this one stands, or nearer: names of an axis and the like may stand between. */
+/** True when a region has its caption at this one's place, or nearer: names of an axis and the like may be between. */
 const isAbove = (region: Box, caption: Segment, prose: ReadonlyArray<Segment>): boolean => {
   const gap = caption.y0 - region.y1
   if (!overlapAcross(region, caption) || gap < -4) return false
@@ -114,7 +114,7 @@ const nearCaption = (caption: Segment, scene: Scene): Region | undefined => {
     whole = joinRegions(parts)
   }
   if (whole === undefined || above.length === 0) return whole
-  // What stands between it and its caption belongs to it.
+  // Segments between a figure and its caption belong to the figure.
   const { x0, x1, y1 } = whole
   const between = segments.filter(
     (segment) => centreIn(segment, { x0, y0: y1, x1, y1: caption.y0 }) && segment.y1 < caption.y0 + 2
@@ -156,7 +156,7 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   const prose = inside.filter(({ characters }) => characters > LONG)
   const long = prose.length
   if (long > (placed ? MAX_LONG_PLACED : MAX_LONG)) return false
-  // What was placed as a whole holds its words: a text that goes over its edge is written over a watermark.
+  // A placed group contains its words: text across its edge is written over a watermark.
   if (placed && prose.some((segment) => !liesIn(segment, region, BESIDE))) return false
   if (pictures > 0 && pictures === drawings) return pictures > 1 && (captioned || inside.length === 0)
   if (captioned)
@@ -165,7 +165,7 @@ const isFigure = (region: Region, captioned: boolean, within: Inside): boolean =
   return drawings >= MIN_UNCAPTIONED && curves >= MIN_CURVES && rules <= 0.5 * drawings && long === 0
 }
 
-/** Short words beside a drawing are its labels: names of axes, ticks. */
+/** Adds the short words next to a drawing as its labels: names of axes, ticks. */
 const withLabels = (
   box: Box,
   { prose, segments }: Scene,
@@ -198,7 +198,7 @@ const withLabels = (
   return { box: whole, labels: [...labels] }
 }
 
-/** Words that are written upwards beside a drawing or in it: names and numbers of its axes. */
+/** Upward-written words next to a drawing or in it: names and numbers of its axes. */
 const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const found = new Set<TextRun>()
   let whole = box
@@ -221,7 +221,7 @@ const turnedLabels = (box: Box, turned: ReadonlyArray<TextRun>): ReadonlyArray<T
 const mayFrame = ({ box, kind }: PageContent["drawings"][number]): boolean =>
   kind === "image" || box.y1 - box.y0 >= MIN_SIDE
 
-/** Whether a page without captions may have figures: what was placed as a whole, bends, pictures beside each other. */
+/** True when a page without captions may have figures: placed groups, curves, pictures next to each other. */
 const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
   let [curves, pictures] = [0, 0]
   for (const drawing of drawings) {
@@ -231,7 +231,7 @@ const mayStandAlone = ({ drawings, groups }: PageContent): boolean => {
   return groups.length > 0 || curves >= MIN_CURVES || pictures > 1
 }
 
-/** Whether a frame holds a few short words at most, and no listing. */
+/** True when a frame holds only a few short words, and no listing. */
 const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   const inside = segments.filter((segment) => centreIn(segment, frame, 3))
   const drawn = regions.some((region) => region.drawings >= MIN_DRAWINGS && centreIn(region, frame))
@@ -243,7 +243,7 @@ const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   )
 }
 
-/** Regions of drawings that are large enough, but for what belongs to flow charts. */
+/** Regions of drawings that are large enough, without those of flow charts. */
 const regionsBeside = (page: PageContent, charts: ReadonlyArray<Region>): ReadonlyArray<Region> =>
   regionsOf(page).filter(
     (one) =>

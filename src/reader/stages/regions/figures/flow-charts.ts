@@ -42,7 +42,7 @@ const joinedBy = (line: Box, boxes: ReadonlyArray<Box>): readonly [Box, Box] | u
     : undefined
 }
 
-/** The lines of a page, and the boxes that stand apart from all others: cells share their sides. */
+/** The lines of a page, and the boxes that touch no other: cells share their sides. */
 const shapesOf = ({ drawings, width }: PageContent) => {
   const [whole, level, upright]: [Array<Box>, Array<Box>, Array<Box>] = [[], [], []]
   for (const drawing of drawings) {
@@ -62,8 +62,8 @@ const shapesOf = ({ drawings, width }: PageContent) => {
 }
 
 /**
- * Flow charts of a page: three boxes at least that stand apart, and lines that lead from one to another. Their words were rows of a
- * table.
+ * Flow charts of a page: at least three separate boxes, and lines between them. Without this rule their words would be
+ * rows of a table.
  */
 export const flowCharts = (page: PageContent): ReadonlyArray<Region> => {
   const { boxes, lines } = shapesOf(page)

@@ -7,15 +7,15 @@ import { THIN } from "../../runs/strokes.ts"
 /** What is drawn at one place of a page. */
 export interface Region extends Box {
   readonly drawings: number
-  /** How many of them are straight lines along the page's sides, */
+  /** Number of straight lines along the page's sides among them. */
   readonly rules: number
-  /** how many have bends or slanted lines, */
+  /** Number of curves and slanted lines among them. */
   readonly curves: number
-  /** how many are pictures, */
+  /** Number of pictures among them. */
   readonly pictures: number
-  /** and how many are notes of music. */
+  /** Number of musical notes among them. */
   readonly notes: number
-  /** It was drawn elsewhere, and placed here as a whole. */
+  /** True when it was drawn elsewhere, and placed here as a whole. */
   readonly placed: boolean
 }
 
@@ -71,7 +71,7 @@ const clip = ({ x0, x1, y0, y1 }: Box, { height, width }: PageContent): Box => (
   y1: Math.min(height, y1)
 })
 
-/** What was placed as a whole: charts and diagrams of other programs. What stands in another of them is a part of it. */
+/** Placed groups: charts and diagrams of other programs. A group within another is a part of it. */
 const placedOf = (page: PageContent, kept: ReadonlyArray<Drawing>): ReadonlyArray<Region> => {
   const boxes = page.groups
     .map((box) => clip(box, page))
@@ -141,7 +141,10 @@ const MOST_IN_SHAPE = 4
 
 const isShape = ({ drawings }: Region): boolean => drawings > 0 && drawings <= MOST_IN_SHAPE
 
-/** Drawings in a square that are looked at; those of a page whose squares hold more are strokes of a picture. */
+/**
+ * Limit on squares of the grid that a page's drawings cover, added up over the drawings. Above it, they are strokes of
+ * a picture.
+ */
 const MOST_MARKS = 400_000
 
 /** The regions of a page that something is drawn in. */

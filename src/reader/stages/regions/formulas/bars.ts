@@ -20,13 +20,13 @@ export const barsOf = ({ drawings }: PageContent): ReadonlyArray<Box> => {
   return bars.length > MAX_BARS ? [] : bars.map(({ box }) => box)
 }
 
-/** A part of a formula stands so near to its bar, or to what is nearer to it, in font sizes. */
+/** Greatest distance of a formula's part from its bar, or from the part that is nearer to the bar, in font sizes. */
 const NEAR_BAR = 0.75
 
-/** Baselines of one line differ by less, in the same. */
+/** Greatest difference between baselines of one line, in font sizes. */
 const LINE = 0.1
 
-/** What stands over a bar, or under it: sign by sign away from it, up to the first gap. */
+/** The items over a bar, or under it: sign by sign away from it, up to the first gap. */
 const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): ReadonlyArray<Item> => {
   const y = middleY(bar)
   const near = items
@@ -44,7 +44,7 @@ const besideBar = (items: ReadonlyArray<Item>, bar: Box, above: boolean): Readon
   return end < 0 ? near : near.slice(0, end)
 }
 
-/** The size of what stands next to a bar: of the signs that reach into the height of the nearest. */
+/** The size of the signs next to a bar: of those that reach into the height of the nearest. */
 const sizeAtBar = (half: ReadonlyArray<Item>): number => {
   let [y0, y1] = [half[0]?.y0 ?? 0, half[0]?.y1 ?? 0]
   const end = half.findIndex((item) => {
@@ -55,7 +55,10 @@ const sizeAtBar = (half: ReadonlyArray<Item>): number => {
   return mainSize(end < 0 ? half : half.slice(0, end))
 }
 
-/** Half of a fraction without the line above or below it: that is larger than what stands next to the bar, and goes on beside it. */
+/**
+ * Half of a fraction without the line above or below it: that line is larger than the signs next to the bar, and
+ * extends beyond it.
+ */
 const withoutLines = (
   half: ReadonlyArray<Item>,
   size: number,
@@ -74,7 +77,7 @@ const withoutLines = (
   return end < 0 ? half : half.slice(0, end)
 }
 
-/** What stands over a bar, and what under it. */
+/** The items over a bar, and those under it. */
 const halvesAt = (
   items: ReadonlyArray<Item>,
   bar: Box
@@ -84,7 +87,7 @@ const halvesAt = (
   return [withoutLines(above, size, items, bar), withoutLines(below, size, items, bar)]
 }
 
-/** A root's sign ends so near to where its bar begins, in font sizes. */
+/** Greatest distance between a root's sign and its bar, in font sizes. */
 const AT_ROOT = 0.25
 
 /** The sign of the root that a bar belongs to. */
@@ -94,7 +97,7 @@ const rootAt = (items: ReadonlyArray<Item>, bar: Box): Item | undefined =>
       text === "√" && Math.abs(x1 - bar.x0) < AT_ROOT * size && Math.abs(y0 - middleY(bar)) < 0.8 * size
   )
 
-/** The baseline of a root's sign that hangs from it is so near to its bar, in font sizes. */
+/** Greatest distance of a hanging root sign's baseline from its bar, in font sizes. */
 const HANGS = 0.2
 
 /** Roots where their bars are: TeX's signs hang from their baseline, over which the box of their face is. */
@@ -108,7 +111,10 @@ export const withHungRoots = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Bo
     return top === undefined ? item : { ...item, y0: top, y1: top + size }
   })
 
-/** The degree of a root stands in its crook, into which a fraction before it does not reach; lower is the script of what stands before the root. */
+/**
+ * The degree of a root: signs in its crook, into which a fraction before it does not reach. Lower ones are the script
+ * of the sign before the root.
+ */
 const degreeOf = (items: ReadonlyArray<Item>, root: Item): ReadonlyArray<Item> => {
   const degree = items.filter(
     (item) =>
@@ -128,7 +134,7 @@ interface Built {
   readonly taken: ReadonlyArray<Item>
 }
 
-/** A root, a fraction, or what is over- or underlined; `inside` parses a part with the bars in it. */
+/** A root, a fraction, or overlined and underlined signs; `inside` parses a part with the bars in it. */
 export const built = (
   items: ReadonlyArray<Item>,
   bar: Box,

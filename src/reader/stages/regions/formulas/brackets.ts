@@ -4,7 +4,7 @@ import type { Box } from "../../../model/page-content.ts"
 import { isFunctionName } from "./mathematical.ts"
 import { AXIS, CLOSE, type Item, OPEN } from "./signs.ts"
 
-/** Whether a bar stands between two signs: they are in a numerator and its denominator. */
+/** True when a bar separates two signs: they are in a numerator and its denominator. */
 const areParted = (a: Item, b: Item, bars: ReadonlyArray<Box>): boolean =>
   bars.some(
     (bar) =>
@@ -43,18 +43,24 @@ export const withBrackets = (items: ReadonlyArray<Item>, bars: ReadonlyArray<Box
 const isFunction = (node: HtmlElement | undefined): boolean => {
   const base = node?.name === "mi" ? node : node?.children[0]
   const name = isElement(base) && base.name === "mi" ? textOf([base]) : ""
-  // These stand between what they relate.
+  // These names are written between the things that they relate.
   return isFunctionName(name) && !/^(?:mod|iff)$/i.test(name)
 }
 
-/** The sign, unseen, that tells a function and what it is of from a product; a bracket needs no room before it. */
+/**
+ * The invisible sign for function application, which distinguishes it from a product; a bracket needs no room before
+ * it.
+ */
 const applied = (text: string): HtmlElement =>
   element("mo", OPEN.test(text) ? {} : { rspace: "0.167em" }, ["\u2061"])
 
-/** Brackets within brackets that are rows of their own. */
+/** Limit on nested brackets that become separate rows. */
 const MAX_NESTED = 9
 
-/** The nodes of a line. What stands in brackets is a row of its own: they are as tall as it is, and a script is the whole row's. */
+/**
+ * The nodes of a line. Brackets and their content form a separate row, so that they are as tall as it is, and a script
+ * belongs to the whole row.
+ */
 export class LineOfSigns {
   readonly nodes: Array<HtmlElement> = []
   readonly #open: Array<number> = []
@@ -64,7 +70,7 @@ export class LineOfSigns {
     const isOperand = node.name !== "mo" || OPEN.test(text)
     if (isOperand && isFunction(this.nodes.at(-1))) this.nodes.push(applied(text))
     const start = CLOSE.test(text) ? this.#open.pop() : undefined
-    // Rows within rows would go on as deep as brackets do.
+    // Limits the depth of rows within rows.
     const isRow = start !== undefined && this.#open.length < MAX_NESTED
     this.nodes.push(scripted(isRow ? element("mrow", {}, [...this.nodes.splice(start), node]) : node))
     if (OPEN.test(text)) this.#open.push(this.nodes.length - 1)

@@ -17,9 +17,9 @@ interface Census {
   readonly math: number
   readonly letters: number
   readonly words: number
-  /** Letters that stand in words. */
+  /** Letters within words. */
   readonly worded: number
-  /** Italic letters that stand alone or in pairs, as variables do. */
+  /** Italic letters, alone or in pairs, like variables. */
   readonly variables: number
   readonly relates: boolean
 }
@@ -68,7 +68,7 @@ export const census = (pieces: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFa
 
 /** Words from which on a line is one of a text. */
 const PROSE = 3
-/** Share of a text's letters that stand in words: "of" and "is" are none. */
+/** Least share of a text's letters within words; "of" and "is" do not count. */
 const WORDED = 0.6
 
 /** Whether a line is made of words: one of a text, between formulas. The last one of a text may have few, and nothing else. */

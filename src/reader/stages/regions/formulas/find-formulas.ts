@@ -12,19 +12,19 @@ import { AXIS } from "./signs.ts"
 import { type FoundFormula, type Numbered, type Row, rowOf, systemsOf } from "./systems.ts"
 import { areCells, SMALL, type Zone, zonesOf } from "./zones.ts"
 
-/** A formula begins so far from the column's edge at least, in sizes of the text. */
+/** Least indent of a formula from the column's edge, in sizes of the text. */
 const INDENT = 0.9
-/** Steps up to this, in font sizes, are those within a paragraph; a line with small fractions in it stands a little further away. */
+/** Largest step between lines of a paragraph, in font sizes; the second for a line with small fractions. */
 const WITHIN = 1.36
 const WITHIN_HIGH = 1.6
-/** A display is so far from a full line at least, in the same: TeX leaves most of a size. */
+/** Least step from a full line to a display, in font sizes: TeX leaves most of a size between. */
 const DISPLAY = 2
 /** Words of a formula, without its functions; one with a number may have more of them. */
 const MAX_WORDS = 3
 const MAX_WORDS_NUMBERED = 7
-/** Largest share of letters that stand in words. */
+/** Largest share of letters within words. */
 const MAX_WORDED = 0.62
-/** Lines that begin so near to each other begin at one edge, in sizes of the text. */
+/** Greatest difference between the left edges of lines at one edge, in sizes of the text. */
 const EDGE = 0.5
 /** White space as wide as between columns, in sizes of the text. */
 const COLUMN_GAP = 2.4
@@ -33,7 +33,7 @@ const COLUMN_GAP = 2.4
 const columnGaps = ({ segments }: Line, bodySize: number): number =>
   gapsIn(segments).filter((gap) => gap > COLUMN_GAP * bodySize).length
 
-/** The column that zones stand in. */
+/** The column of a zone. */
 interface Column {
   readonly left: number
   readonly right: number
@@ -43,20 +43,20 @@ interface Column {
 /** Whether a piece has its middle where a bar is, across: the line of an arrow is between pieces. */
 const isAcross = (piece: Piece, bar: Box): boolean => middleX(piece) > bar.x0 && middleX(piece) < bar.x1
 
-/** Whether a piece stands over or under a bar. */
+/** True when a piece is over or under a bar. */
 const isAtBar = (piece: Piece, bar: Box): boolean => {
   const { baseline, size } = piece.run
   return isAcross(piece, bar) && Math.abs(baseline - AXIS * size - bar.y0) < size
 }
 
-/** Whether pieces begin with a command of TeX's: what it makes stands behind it. */
+/** True when pieces begin with a TeX command: an example, with its result behind it. */
 const isExample = ([first]: ReadonlyArray<Piece>, fonts: ReadonlyArray<FontFace>): boolean =>
   first !== undefined && isTypewriter(fonts[first.run.font]) && /^\s*\\\p{L}/u.test(first.text)
 
 const isMath = ({ run, text }: Piece, fonts: ReadonlyArray<FontFace>): boolean =>
   isMathFace(fonts[run.font]) || isMathSign(text)
 
-/** Whether what stands in a zone, without its number, is made of mathematics. */
+/** True when a zone, without its number, consists of mathematics. */
 const isMathematics = (
   pieces: ReadonlyArray<Piece>,
   bars: ReadonlyArray<Box>,
@@ -75,11 +75,11 @@ const isMathematics = (
     pieces.filter(({ run }) => run.size > SMALL * bodySize),
     fonts
   )
-  // Faces of a text have variables, too: italic letters, and no words beside them.
+  // Text faces have variables, too: italic letters, without words next to them.
   if (math === 0 && !hasBar && words > 0) return false
   // Numbers alone are those of an axis or of a table.
   if (letters === 0 && !isNumbered && !hasBar && !compares) return false
-  // A fraction of words is one all the same.
+  // A fraction of words is a formula, too.
   if (hasBar && compares) {
     const loose = pieces.filter((piece) => !bars.some((bar) => isAtBar(piece, bar)))
     return census(loose, fonts).words <= MAX_WORDS
@@ -90,7 +90,7 @@ const isMathematics = (
   return isFunction || worded <= MAX_WORDED * Math.max(1, letters)
 }
 
-/** Whether what stands in a zone, without its number, is a formula and set as one. */
+/** True when a zone, without its number, is a displayed formula. */
 const isFormula = (
   zone: Zone,
   { body, number }: Numbered,
@@ -123,9 +123,7 @@ const isFormula = (
   return !isOfParagraph(zone, around, bars.length === 0 ? WITHIN : WITHIN_HIGH, column)
 }
 
-/**
- * Whether a zone is a line with fractions whose halves, over and under it, are as large as itself: within a text they are smaller.
- */
+/** True when a zone is a line with fractions of full size: within a text their halves are smaller. */
 const hasDisplayed = ({ lines }: Zone, bars: ReadonlyArray<Box>, bodySize: number): boolean => {
   const width = ({ x0, x1 }: Line): number => x1 - x0
   const widest = greatest(lines.map(width))
@@ -160,10 +158,13 @@ const isNote = ({ segments }: Line): boolean => {
 
 /** The widest indent of a paragraph's first line, or of an item's words, in sizes of the text. */
 const PARAGRAPH_INDENT = 4.5
-/** A full line ends so near to the column's edge, in the same. */
+/** Greatest distance of a full line from the column's edge, in font sizes. */
 const FULL = 0.5
 
-/** Whether a line goes on in the next one: it ends where the column does, and they are no further apart than lines of a text. */
+/**
+ * True when a line continues in the next one: it ends where the column does, and they are no further apart than lines
+ * of a text.
+ */
 const goesOn = (line: Line, next: Line, { context: { bodySize }, right }: Column): boolean => {
   const down = (next.baseline - line.baseline) / next.size
   const aside = Math.abs(next.x0 - line.x0) / bodySize
@@ -171,7 +172,7 @@ const goesOn = (line: Line, next: Line, { context: { bodySize }, right }: Column
   return Math.abs(right - line.x1) < FULL * bodySize && down < most
 }
 
-/** Where a line's words begin: behind the mark of a list's item, too. */
+/** Places where a line's words begin, also behind the mark of a list's item. */
 const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
   markerOf(text) === undefined
     ? [x0]
@@ -183,8 +184,9 @@ const starts = ({ segments, text, x0 }: Line): ReadonlyArray<number> =>
       ]
 
 /**
- * Whether a zone is a line of the paragraph around it: one that goes on below, or that a line goes on in; the last, no further from the one above
- * than a step; or one as wide as the line before it, nearer than a display is to a full line.
+ * True when a zone is a line of the paragraph around it: one that continues below, or continues the line above; a last
+ * line no further from the one above than a step; or one as wide as the line before it, nearer than a display is to a
+ * full line.
  */
 const isOfParagraph = (
   zone: Zone,
@@ -211,7 +213,7 @@ const isOfParagraph = (
   )
 }
 
-/** Whether a zone is a row of a table: what stands in the next row, cell below cell, is no mathematics. */
+/** True when a zone is a row of a table: the next row has cells below its cells, and no mathematics. */
 const isRow = (zone: Zone, next: Zone | undefined, fonts: ReadonlyArray<FontFace>): boolean => {
   const [line, other] = [zone.lines[0], next?.lines[0]]
   if (line === undefined || other === undefined || zone.lines.length > 1 || next?.lines.length !== 1)

@@ -27,10 +27,10 @@ import {
 /** The geometry is not understood. */
 class Unclear extends Error {}
 
-/** Most signs and depth of what is put together. */
+/** Limits on signs and on depth of one formula. */
 const MAX_ITEMS = 400
 const MAX_DEPTH = 9
-/** Baselines that differ by less, in font sizes, are one: of signs of one size, and of smaller ones, whose scripts are hardly lower. */
+/** Greatest difference of equal baselines, in font sizes; the second for small signs, with hardly lower scripts. */
 const LEVEL = 0.14
 const LEVEL_SMALL = 0.03
 /** Taller brackets hold several lines, in font sizes. */
@@ -41,7 +41,7 @@ const row = (nodes: ReadonlyArray<HtmlElement>): HtmlElement => {
   return nodes.length === 1 && only !== undefined ? only : element("mrow", {}, nodes)
 }
 
-/** Puts together what stands over and under bars, the widest first: those within its parts are theirs. */
+/** Combines the items over and under bars, the widest bar first: bars within its parts belong to them. */
 const withBars = (
   items: ReadonlyArray<Item>,
   bars: ReadonlyArray<Box>,
@@ -74,7 +74,7 @@ const withBars = (
   return left
 }
 
-/** Whether what stands over or under a relation has its middle where the relation has its own: scripts of what is beside it do not. */
+/** True when the words over or under a relation are centred on it: scripts of a neighbouring sign are not. */
 const areOver = (words: ReadonlyArray<Item>, relation: Item): boolean =>
   Math.abs(middleX(hull(words)) - middleX(relation)) < 0.25 * relation.size
 
@@ -89,7 +89,7 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
   const operators = items.filter(isOperator)
   for (const operator of items.filter((item) => isOperator(item) || RELATION.test(item.text))) {
     if (!left.includes(operator)) continue
-    // Limits of operators side by side stand as near to each other as those of one.
+    // Limits of adjacent operators are as near to each other as those of one.
     const isAnothers = (item: Item): boolean =>
       operators.some((other) => other !== operator && aside(other, item) < aside(operator, item))
     const line = Math.min(operator.size, size)
@@ -114,7 +114,7 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
         ;[x0, x1] = [Math.min(x0, item.x0), Math.max(x1, item.x1)]
       }
       if (RELATION.test(operator.text)) return taken.length > 0 && areOver(taken, operator) ? taken : []
-      // Scripts beside an operator begin where it ends.
+      // Scripts to the right of an operator begin where it ends.
       return taken.some((item) => item.x0 < operator.x1 - 0.15 * operator.size) ? taken : []
     }
     const [over, under] = [away(true), away(false)]
@@ -141,7 +141,7 @@ const withLimits = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<It
   return left
 }
 
-/** Rows of signs of one size, whose scripts go with the nearest. */
+/** Rows of signs of one size; scripts belong to the nearest. */
 const rowsOf = (items: ReadonlyArray<Item>): ReadonlyArray<ReadonlyArray<Item>> => {
   const size = mainSize(items)
   const main = items.filter((item) => item.size > SCRIPT * size).sort((a, b) => a.baseline - b.baseline)
@@ -183,7 +183,7 @@ const cellsOf = (items: ReadonlyArray<Item>, space: number): ReadonlyArray<Reado
   return cells
 }
 
-/** Rows as cells below one another: what is white in all of them is between columns. Else each row has its own cells. */
+/** Rows as cells below one another: white space in all of them separates columns. Else each row has separate cells. */
 const gridOf = (
   rows: ReadonlyArray<ReadonlyArray<Item>>
 ): ReadonlyArray<ReadonlyArray<ReadonlyArray<Item>>> => {
@@ -209,7 +209,7 @@ const tableOf = (rows: ReadonlyArray<ReadonlyArray<Item>>, depth: number): HtmlE
     )
   )
 
-/** Puts together what stands in several lines between tall brackets: a matrix, a binomial, cases. */
+/** Combines several lines between tall brackets: a matrix, a binomial, cases. */
 const withTables = (items: ReadonlyArray<Item>, depth: number): ReadonlyArray<Item> => {
   let left = items
   for (;;) {
@@ -305,7 +305,7 @@ const parse = (items: Array<Item>, bars: ReadonlyArray<Box>, depth: number): Htm
   )
 }
 
-/** Letters and numbers; accents are signs of their own in a formula, and letters for Unicode where they stand apart. */
+/** Sorted letters and numbers. Accents are left out: some are separate signs, which Unicode counts as letters. */
 const signsOf = (text: string): string =>
   [...(text.normalize("NFD").match(/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/gu) ?? [])].sort().join("")
 

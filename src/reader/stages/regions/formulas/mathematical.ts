@@ -29,21 +29,21 @@ const MATH_SIGN =
 /** Whether a character is used in formulas alone, whatever its face. */
 export const isMathSign = (character: string): boolean => MATH_SIGN.test(character)
 
-/** What tells a formula from a row of symbols: something is related, or computed. */
+/** Signs that distinguish a formula from a row of symbols: relations and computations. */
 export const RELATES =
   /[=<>+±×÷·−∓∗∘∙≤≥≦≧⩽⩾≪≫≠≈≡≃≅≐≜≝∼∽≺≻∝∈∉∋⊂⊃⊆⊇⊢⊨→←↔⇒⇐⇔↦⟶⟹⟺⇝∑∏∐∫∬∭∮√∂∇∀∃∧∨∪∩⊕⊗⋃⋂⨁⨂|‖∣∥⊥]|(?:^|\s)(?:-|:)(?:\s|$)/u
 
 /** What a line begins with that continues a formula. */
 export const CONTINUES = /^\s*[=<>≤≥≈≡∼≃+−·×⊂⊆→⇒⇔]/u
 
-/** Big operators, whose limits stand above and below them. */
+/** Big operators, which have their limits above and below. */
 export const BIG_OPERATOR = /^[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]$/u
 const BIG_OPERATORS = /[∑∏∐∫∬∭∮⋃⋂⋁⋀⨀⨁⨂⨄⨆]/u
 
 /** Whether a text holds a big operator. */
 export const hasBigOperator = (text: string): boolean => BIG_OPERATORS.test(text)
 
-/** Relations and arrows that words may stand over and under. */
+/** Relations and arrows that may have words above and below. */
 export const RELATION = /^[=≠<>≤≥≈≡∼≃≅≜→←↔⇒⇐⇔⟶⟵⟷⟹⟸⟺↦⟼⇌]$/u
 
 /** Names of functions; those of `LIMITED` have limits below them, as big operators do. */

@@ -5,17 +5,23 @@ import { EQUATION_NUMBER } from "./mathematical.ts"
 import type { Numbered } from "./systems.ts"
 import type { Zone } from "./zones.ts"
 
-/** A number stands so far from its formula at least, in sizes of the text: TeX leaves half of one, and signs stand nearer to each other. */
+/**
+ * Least distance of an equation number from its formula, in sizes of the text: TeX leaves half of one, and signs are
+ * nearer to each other.
+ */
 const NUMBER_GAP = 0.45
-/** A tag ends so near to the column's edge, in sizes of the text; */
+/** Greatest distance of a tag from the column's edge, in sizes of the text. */
 const AT_EDGE = 2.5
-/** nearer where nothing else tells it from what stands before it. */
+/** Distance from the column's edge for a tag that nothing else distinguishes from the signs before it. */
 const AT_VERY_EDGE = 0.3
 const MAX_SEGMENTS = 600
-/** Pieces of a number: its prime and the bracket behind it are in faces of their own. */
+/** Greatest number of pieces of an equation number: its prime and the bracket behind it are in other faces. */
 const MAX_PIECES = 4
 
-/** A line whose last signs are a number, at the column's right edge, as near to the formula as to be of its segment: in one of its own. */
+/**
+ * Moves a number at the column's right edge into a separate segment where it is so near to the formula that it was part
+ * of its segment.
+ */
 export const withNumberApart = (line: Line, right: number, bodySize: number): Line => {
   const segment = line.segments.at(-1)
   if (
@@ -39,7 +45,7 @@ export const withNumberApart = (line: Line, right: number, bodySize: number): Li
   return line
 }
 
-/** A zone's number, and what is left of it. */
+/** A zone's number, and the rest of the zone. */
 export const numberedOf = (zone: Zone, left: number, right: number, bodySize: number): Numbered => {
   const segments = zone.lines.flatMap((line) => line.segments)
   if (segments.length > MAX_SEGMENTS) return { number: undefined, body: [] }

@@ -11,12 +11,18 @@ const ARROW: ReadonlyMap<string, string> = new Map([
   ["↔", "↔"],
   ["⟷", "↔"]
 ])
-/** An arrow over letters stands so high above their line, in font sizes: lower is one between them, higher one of the line above. */
+/**
+ * Height of an arrow over letters above their line, in font sizes: a lower one is between them, a higher one in the
+ * line above.
+ */
 const OVER = { least: 0.45, most: 1.2 } as const
-/** How far letters may reach beyond their arrow, and baselines of one line may differ, in the same. */
+/**
+ * Greatest overhang of letters beyond their arrow, and greatest difference between baselines of one line, in font
+ * sizes.
+ */
 const SLACK = 0.15
 
-/** Puts arrows over the letters that they stand above: vectors. On a line with other signs they are relations. */
+/** Puts arrows over the letters below them: vectors. On a line with other signs they are relations. */
 export const withOverArrows = (
   items: ReadonlyArray<Item>,
   inside: (part: ReadonlyArray<Item>) => HtmlElement

@@ -8,22 +8,22 @@ import { BIG_OPERATOR, isFunctionName, isMathFace, isMathSign } from "./mathemat
 
 /** A sign, or what signs were put together to, at its place. */
 export interface Item extends Box {
-  /** Of the line that it stands on. */
+  /** Baseline of its line. */
   readonly baseline: number
   readonly size: number
   readonly node: HtmlElement
-  /** The sign; empty for what was put together. */
+  /** The sign; empty for a combination. */
   readonly text: string
   /** A piece of a bracket that is drawn in pieces. */
   readonly isPart?: boolean
 }
 
-/** Where the axis of a line stands above its baseline, in font sizes: bars of fractions and big operators lie on it. */
+/** Height of a line's axis above its baseline, in font sizes: bars of fractions and big operators are on it. */
 export const AXIS = 0.25
 /** Brackets and the pieces of them. */
 export const OPEN = /^[([{⟨⌊⌈⎡⎢⎣⎧⎨⎩⎛⎜⎝]$/u
 export const CLOSE = /^[)\]}⟩⌋⌉⎤⎥⎦⎫⎬⎭⎞⎟⎠]$/u
-/** What pieces of brackets stand for. */
+/** The brackets that pieces belong to. */
 const WHOLE: ReadonlyMap<string, string> = new Map([
   ..."⎛⎜⎝".split("").map((piece) => [piece, "("] as const),
   ..."⎞⎟⎠".split("").map((piece) => [piece, ")"] as const),
@@ -51,8 +51,8 @@ const leaf = (text: string, face: FontFace | undefined): HtmlElement => {
 }
 
 /**
- * Cuts a piece into signs, numbers and words; what defines is one sign. Single letters of a face for mathematics are variables, and so are Unicode's own letters for it in
- * any face, and italics without a word beside them.
+ * Cuts a piece into signs, numbers and words; a definition sign is one sign. Variables: single letters of a
+ * mathematical face, Unicode's mathematical letters in any face, and italics without a word next to them.
  */
 const TOKEN = /::?=|\d+(?:[.,]\d+)*|\p{L}\p{M}*|[^\s\p{L}\d]\p{M}*/gu
 const WORDS =
@@ -63,10 +63,13 @@ const WORD = /\p{L}{3}/u
 const patternOf = (text: string, face: FontFace | undefined): RegExp =>
   isMathFace(face) || (face?.italic === true && !WORD.test(text)) ? TOKEN : WORDS
 
-/** Some faces say of a sign which of its shapes they draw. */
+/** Variation selectors, which say which shape of a sign a face draws. */
 const VARIATION = /[\ufe00-\ufe0f]/gu
 
-/** Top and bottom of a piece: of its ink for signs that stand around the axis; else of its face, of which less is inked. */
+/**
+ * Top and bottom of a piece: of its ink for signs that are centred on the axis; else of its face, of which less is
+ * inked.
+ */
 const inked = ({ run, text }: Piece): { readonly y0: number; readonly y1: number } => {
   if (Math.abs(middleY(run.box) + AXIS * run.size - run.baseline) < 0.02 * run.size) return run.box
   const [up, down] = BIG_OPERATOR.test(text.trim()) ? [1, 0.5] : [0.72, 0.22]
@@ -85,12 +88,12 @@ const widthOf = (sign: string): number =>
 
 const isLetter = (sign: string): boolean => /\p{L}/u.test(sign)
 
-/** Whether a sign is an accent; `^` is a sign of its own, too. */
+/** True for an accent; `^` is a separate sign, too. */
 const isAccent = (sign: string): boolean => sign !== "^" && ACCENT.has(sign)
 
 /**
- * Where the signs of a piece begin, as wide as such signs mostly are, and where the last ends. Its places are known, those in it not; an accent has
- * none of its own before the letter that it is over.
+ * Left edges of the signs of a piece, estimated from usual widths, and the right edge of the last. Only the piece's
+ * edges are known. An accent before the letter that it is over has no width.
  */
 const edgesOf = ({ text, x0, x1 }: Piece): ReadonlyArray<number> => {
   const widths = Array.from({ length: text.trimEnd().length }, (_, at) =>
@@ -112,7 +115,7 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
     const [token] = match
     const shown = token.replace(VARIATION, "")
     const sign = WHOLE.get(shown) ?? shown
-    // An accent's ink is as high as a small letter's top, whatever it stands over.
+    // An accent's ink is at the height of a small letter's top, whatever letter it is over.
     const high = isAccent(token)
     const isOver = high && isLetter(text.charAt(match.index + 1))
     return {
@@ -129,10 +132,10 @@ export const itemsOf = (piece: Piece, fonts: ReadonlyArray<FontFace>): ReadonlyA
   })
 }
 
-/** Parts of a number stand so near to each other, in font sizes. */
+/** Greatest distance between parts of a number, in font sizes. */
 const WITHIN_NUMBER = 0.1
 
-/** Numbers whose point is of another face than their digits, made one. */
+/** Joins numbers with a decimal point in another face than their digits. */
 export const withPoints = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
   const done: Array<Item> = []
   for (const item of items) {
@@ -220,7 +223,7 @@ export const withAccents = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => 
   return left
 }
 
-/** Steps between the dots of three that stand for what is left out, in font sizes, and how much two steps may differ. */
+/** Step between the dots of an ellipsis, in font sizes, and the greatest difference of two steps. */
 const DOT_STEP = { least: 0.2, most: 0.5 } as const
 const SAME_STEP = 0.08
 
@@ -259,7 +262,7 @@ export const withDots = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => {
 
 /** How much smaller scripts are. */
 export const SCRIPT = 0.87
-/** A script of a script stands so near to it, in font sizes. */
+/** Greatest distance of a second-level script from its script, in font sizes. */
 const NEAR_SCRIPT = 0.2
 
 /** The scripts, upper or lower, that a smaller one right behind them is a script of. */

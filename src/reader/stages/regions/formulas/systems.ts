@@ -17,21 +17,21 @@ export interface FoundFormula {
   readonly formula: Formula
 }
 
-/** The number of an equation, and the line that it stands on. */
+/** The number of an equation, and its line. */
 interface EquationNumber {
   readonly label: string
   readonly baseline: number
-  /** It stands at the left margin. */
+  /** True when it is at the left margin. */
   readonly leads: boolean
 }
 
-/** A zone's number, and what is left of it. */
+/** A zone's number, and the rest of the zone. */
 export interface Numbered {
   readonly number: EquationNumber | undefined
   readonly body: ReadonlyArray<Segment>
 }
 
-/** One line of a formula, with all that stands over and under its signs. */
+/** One line of a formula, with everything over and under its signs. */
 export interface Row {
   readonly from: number
   readonly to: number
@@ -40,15 +40,15 @@ export interface Row {
   readonly math: HtmlElement | undefined
   /** What a picture of it would show. */
   readonly region: Box
-  /** Where its signs begin and end, from above. */
+  /** Top and bottom of its signs. */
   readonly extent: { readonly y0: number; readonly y1: number }
-  /** It begins with a relation or an operator. */
+  /** True when it begins with a relation or an operator. */
   readonly continues: boolean
 }
 
-/** Rows of one system are no further apart, white space between their signs in sizes of the text. */
+/** Greatest white space between the signs of rows of one system, in sizes of the text. */
 const APART = 0.85
-/** A number in the middle of its rows stands so near to it, in the same. */
+/** Greatest distance of a number from the middle of its rows, in font sizes. */
 const CENTRED = 0.6
 /** Room around a picture of a formula, points. */
 const MARGIN = 3
@@ -82,7 +82,10 @@ const belong = (above: Row, below: Row, bodySize: number): boolean =>
   below.math !== undefined &&
   (below.continues || below.extent.y0 - above.extent.y1 < APART * bodySize)
 
-/** Cuts rows that follow each other behind each that has a number; one in the middle of all, or before rows that go on, is theirs. */
+/**
+ * Cuts consecutive rows behind each that has a number; a number in the middle of all, or before continued rows, belongs
+ * to all of them.
+ */
 const numberedRows = (rows: ReadonlyArray<Row>, bodySize: number): ReadonlyArray<ReadonlyArray<Row>> => {
   const numbers = rows.flatMap(({ number }) => (number === undefined ? [] : [number]))
   const [only] = numbers

@@ -3,33 +3,36 @@ import type { Line } from "../../lines/line.ts"
 import { piecesOf } from "../../lines/segment.ts"
 import { beginsWithWord, census, type FormulaContext, isProse } from "./census.ts"
 
-/** Lines nearer than this, in font sizes, are halves of a fraction and the like: a text's lines stand further apart. */
+/**
+ * Step below which lines are parts of one formula, such as halves of a fraction, in font sizes: lines of a text are
+ * further apart.
+ */
 const TIGHT = 0.98
-/** A limit or a script of its own is smaller than this, in sizes of the text, */
+/** Largest size of a limit or script on a separate line, in sizes of the text. */
 export const SMALL = 0.86
-/** and stands at most so far from what it belongs to, in the same; */
+/** Greatest distance of such a limit or script from its sign, in font sizes. */
 const NEAR = 1.75
-/** in a line of text it is a script. */
+/** Greatest such distance in a line of text, where it is a script. */
 const NEAR_PROSE = 0.6
 /** Longest limit, characters. */
 const MAX_FRAGMENT = 48
-/** Lines that one formula takes up at most: a longer one is no formula. */
+/** Limit on lines of one formula. */
 const MAX_LINES = 40
-/** The bar of a fraction stands so near to what is over and under it, in font sizes, */
+/** Greatest distance of a fraction's bar from the lines over and under it, in font sizes. */
 const AT_BAR = 1.1
-/** A root so near to its lower end, in the same; */
+/** Greatest distance of a root's lower end from the line under it, in font sizes. */
 const ROOT_AT_BAR = 0.4
-/** A line that stands lower than this, in font sizes, is not under a bar within the line above. */
+/** Distance below the line above, in font sizes, from which on a line is not under a bar within it. */
 const BELOW = 0.75
-/** and reaches so far beyond the wider of them. */
+/** Length by which such a bar must extend beyond the wider of the lines, in font sizes. */
 const BEYOND = 0.6
 
-/** Lines that stand too near to each other for text, and the limits around them. */
+/** Lines that are too near to each other for text, and the limits around them. */
 export interface Zone {
   from: number
   to: number
   readonly lines: Array<Line>
-  /** Its last line that is no fragment. */
+  /** Its last line that is not a fragment. */
   full: Line | undefined
 }
 
@@ -40,7 +43,7 @@ const isFragment = ({ segments, size, text }: Line, { bodySize, fonts }: Formula
 /** Fewest cells of a row that are not the terms of a formula. */
 const CELLS = 3
 
-/** Whether what stands on two lines stands below one another, cell by cell. */
+/** True when the segments of two lines are below one another, cell by cell. */
 export const areCells = (line: Line, other: Line): boolean =>
   line.segments.length >= CELLS &&
   other.segments.length === line.segments.length &&
@@ -49,17 +52,17 @@ export const areCells = (line: Line, other: Line): boolean =>
     return beside !== undefined && beside.x0 < cell.x1 && beside.x1 > cell.x0
   })
 
-/** What is over a bar is one of so many lines above what is under it: the line that the fraction stands in is between them. */
+/** Greatest number of lines from the numerator to the denominator: the line with the fraction is between them. */
 const OVER = 3
 
-/** Whether a bar stands between two lines as in a fraction: it is as wide as the wider of them. */
+/** True when a bar between two lines makes a fraction: it is as wide as the wider of them. */
 const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean =>
   !areCells(over, under) &&
   bars.some((bar) => {
     const { size } = under
     if (bar.y0 < over.baseline - 0.1 * size || bar.y1 > under.baseline) return false
     if (bar.y0 - over.baseline > AT_BAR * size) return false
-    // What is under a root stands lower, and the root as high as ever.
+    // Under a root the line is lower, at the same height of the root.
     const isNear = under.baseline - bar.y1 < AT_BAR * size || under.y0 - bar.y1 < ROOT_AT_BAR * size
     if (!isNear) return false
     const x0 = Math.min(over.x0, under.x0)
@@ -67,7 +70,9 @@ const isFraction = (over: Line, under: Line, { bars }: FormulaContext): boolean 
     return Math.abs(bar.x0 - x0) < BEYOND * size && Math.abs(bar.x1 - x1) < BEYOND * size
   })
 
-/** Whether a line stands too near to the one above for text. The last line of a text may stand near to the formula below it. */
+/**
+ * True when a line is too near to the one above for text. The last line of a text may be near to the formula below it.
+ */
 const isTight = ({ lines }: Zone, above: Line, next: Line, context: FormulaContext): boolean => {
   const [step, aside] = [next.baseline - above.baseline, next.x0 - above.x1]
   if (step >= TIGHT * Math.max(above.size, next.size)) return false
@@ -77,7 +82,7 @@ const isTight = ({ lines }: Zone, above: Line, next: Line, context: FormulaConte
   return !isProse(above, context) && (!beginsWithWord(above, fonts) || relates())
 }
 
-/** Upper and lower ends of brackets that are drawn in parts, and what is between them. */
+/** Upper and lower ends of brackets that are drawn in parts, and the parts between them. */
 const TOP = /[\u239b\u239e\u23a1\u23a4\u23a7\u23ab]/u
 const BOTTOM = /[\u239d\u23a0\u23a3\u23a6\u23a9\u23ad]/u
 const PART = /[\u239b-\u23ad]/u
@@ -97,7 +102,7 @@ const isBracketed = ({ lines }: Zone, next: Line): boolean => {
   )
 }
 
-/** How far a fragment stands from a zone that it may belong to; Infinity where it does not. */
+/** Distance of a fragment from a zone that it may belong to; Infinity where it does not. */
 const distance = (zone: Zone, fragment: Line, context: FormulaContext): number => {
   if (zone.lines.length >= MAX_LINES) return Infinity
   const { bodySize } = context
@@ -145,7 +150,7 @@ const shareOut = (
 export const zonesOf = (lines: ReadonlyArray<Line>, context: FormulaContext): ReadonlyArray<Zone> => {
   const zones: Array<Zone> = []
   let zone: Zone | undefined
-  // Those above the zone, and those below it so far: a limit may stand over its second line alone.
+  // Fragments above the zone, and those below it so far: a limit may be over its second line alone.
   let [leading, fragments]: [Array<number>, Array<number>] = [[], []]
   const close = (): void => {
     append(zones, shareOut(leading, lines, [zones.at(-1), zone], context))

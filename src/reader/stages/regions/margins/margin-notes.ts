@@ -20,7 +20,10 @@ const STEP = 1.6
 /** How far edges differ that are the same, points. */
 const SAME_EDGE = 1.5
 
-/** A segment in the margin, or the part of one that goes on with the text; undefined where the text's edge cuts it elsewhere. */
+/**
+ * A segment in the margin, or the part of one that continues into the text; undefined where the text's edge cuts it
+ * elsewhere.
+ */
 interface Beside {
   readonly segment: Segment
   readonly note: Segment
@@ -34,7 +37,7 @@ const besideText = (segment: Segment, edge: number): Beside | undefined => {
   return Math.abs(text.x0 - edge) < SAME_EDGE ? { segment, note, text } : undefined
 }
 
-/** Whether a part that stands in the margin has words, a command's name among them, and is no mark of an item or a reference. */
+/** True when a part in the margin has words, such as a command's name, and is no mark of an item or a reference. */
 const hasWords = (part: Segment): boolean => {
   const text = segmentText(part).trim()
   return /\p{L}{2}|^\\\p{L}/u.test(text) && !text.startsWith("[") && markerOf(`${text} x`) === undefined
@@ -45,13 +48,13 @@ interface MarginNotes {
   readonly notes: ReadonlyArray<ReadonlyArray<Line>>
   /** Everything else. */
   readonly text: ReadonlyArray<Segment>
-  /** Where the text begins, points. */
+  /** Left edge of the text, in points. */
   readonly edge: number
 }
 
 /**
- * Notes in the left margin that end where the text begins, as manuals set the names of commands. Each begins beside a line of the text.
- * Linear but for sorting.
+ * Notes in the left margin that end where the text begins: manuals set the names of commands so. Each begins at the
+ * height of a line of the text. Linear but for sorting.
  */
 export const marginNotes = (
   segments: ReadonlyArray<Segment>,
@@ -84,7 +87,7 @@ export const marginNotes = (
   const inText = new Set(
     rest.flatMap(({ baseline, x0 }) => (x0 > edge - SAME_EDGE ? [Math.round(baseline)] : []))
   )
-  // A note begins beside a line of the text.
+  // A note begins at the height of a line of the text.
   const meetsText = ({ baseline }: Line): boolean =>
     [-1, 0, 1].some((off) => inText.has(Math.round(baseline) + off))
   return notes.every(([first]) => first !== undefined && meetsText(first))

@@ -3,11 +3,12 @@ import { confirmed } from "../dialogs.js"
 import { button, byId, say, show, warn } from "../dom.js"
 import { mayWrite, showList, showProblem, tag, time } from "./list.js"
 
-/** @typedef {{ readonly email: string, readonly rights: ReadonlyArray<string>, readonly invitedBy: string, readonly createdAt: string }} Admin */
+/** @import { AdminInvited, AdminRow } from "#api" */
+/** @import { Column } from "./list.js" */
 
 const PATH = "/api/admin/admins"
 
-/** @param {Admin} admin */
+/** @param {AdminRow} admin */
 const remove = async ({ email }) => {
   const sure = await confirmed({
     title: `Remove ${email}?`,
@@ -32,7 +33,7 @@ const invite = async () => {
   const problem = byId("add-problem", HTMLElement)
   const added = byId("added", HTMLElement)
   try {
-    /** @type {{ readonly answer: "invited" | "changed" | "exists", readonly inviteSent: boolean }} */
+    /** @type {AdminInvited} */
     const { inviteSent } = await ask("POST", PATH, { email: email.value.trim(), right })
     const text = inviteSent
       ? `${email.value.trim()} may sign in, and has been mailed.`
@@ -51,14 +52,14 @@ const invite = async () => {
   }
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<Admin>>} */
+/** @type {ReadonlyArray<Column<AdminRow>>} */
 const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
   { head: "May", cell: ({ rights }) => tag(rights.includes("admin") ? "change everything" : "only look") },
   { head: "Invited by", kind: "free", cell: ({ invitedBy }) => invitedBy },
   { head: "Since", kind: "short", cell: ({ createdAt }) => time(createdAt) }
 ]
-/** @type {import("./list.js").Column<Admin>} */
+/** @type {Column<AdminRow>} */
 const removal = {
   head: "Change",
   cell: (row) => button("Remove", { about: row.email, press: () => void remove(row) })

@@ -1,18 +1,14 @@
 import { el } from "../dom.js"
 import { NOTHING, showList, tag, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly action: string, readonly actor: string, readonly target: string | null,
- *   readonly note: string | null, readonly details: unknown, readonly created_at: string
- * }} AuditEntry
- */
+/** @import { AuditLogRow } from "#api" */
+/** @import { Column } from "./list.js" */
 
 /** @param {unknown} details */
 const isEmpty = (details) =>
   details === null || (typeof details === "object" && Object.keys(details).length === 0)
 
-/** @param {AuditEntry} entry */
+/** @param {AuditLogRow} entry */
 const more = ({ details }) =>
   isEmpty(details)
     ? NOTHING
@@ -22,7 +18,7 @@ showList({
   path: "/api/admin/audit-log",
   names: ["action", "target"],
   none: "Nothing was written down that matches.",
-  /** @type {ReadonlyArray<import("./list.js").Column<AuditEntry>>} */
+  /** @type {ReadonlyArray<Column<AuditLogRow>>} */
   columns: [
     { head: "When", kind: "short", cell: ({ created_at: at }) => time(at) },
     { head: "What", cell: ({ action }) => tag(action) },

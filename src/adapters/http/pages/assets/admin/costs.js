@@ -1,12 +1,10 @@
 import { ask } from "../api.js"
 import { count, daysQuery, fillFigures, fillTable, showProblem, usd } from "./list.js"
 
-/**
- * @typedef {{ readonly source: string, readonly entries: number, readonly inputTokens: number, readonly outputTokens: number, readonly costUsd: number }} Source
- * @typedef {{ readonly jobs: number, readonly accepted: number, readonly served: number, readonly fallback: number, readonly costUsd: number, readonly onDemandUsd: number, readonly savedUsd: number }} Batch
- */
+/** @import { CostReport } from "#api" */
+/** @import { Column } from "./list.js" */
 
-/** @type {ReadonlyArray<import("./list.js").Column<Source>>} */
+/** @type {ReadonlyArray<Column<CostReport["sources"][number]>>} */
 const columns = [
   { head: "Source", cell: ({ source }) => source },
   { head: "Entries", kind: "number", cell: ({ entries }) => count(entries) },
@@ -16,7 +14,7 @@ const columns = [
 ]
 
 try {
-  /** @type {{ readonly totalUsd: number, readonly sources: ReadonlyArray<Source>, readonly batch: Batch }} */
+  /** @type {CostReport} */
   const { batch, sources, totalUsd } = await ask("GET", `/api/admin/costs?${daysQuery()}`)
   fillFigures([
     ["All models", usd(totalUsd)],

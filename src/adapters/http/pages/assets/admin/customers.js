@@ -3,13 +3,8 @@ import { filled } from "../dialogs.js"
 import { button, byId, el, say, show, warn } from "../dom.js"
 import { count, mayWrite, NOTHING, showList, tag, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly email: string, readonly name: string | null, readonly creditsRemaining: number | null,
- *   readonly freePagesLeft: number | null, readonly heldCredits: number, readonly createdAt: string,
- *   readonly closedAt: string | null
- * }} Customer
- */
+/** @import { Customer, CustomerAdded, Granted } from "#api" */
+/** @import { Column } from "./list.js" */
 
 const PATH = "/api/admin/customers"
 
@@ -28,7 +23,7 @@ const add = async () => {
   const name = byId("add-name", HTMLInputElement).value.trim()
   const problem = byId("add-problem", HTMLElement)
   try {
-    /** @type {{ readonly customer: Customer, readonly answer: "added" | "reopened" | "exists" }} */
+    /** @type {CustomerAdded} */
     const { answer, customer } = await ask("POST", PATH, {
       email: email.value.trim(),
       ...(name === "" ? {} : { name })
@@ -54,7 +49,7 @@ const give = async (customer) => {
   const reference = byId("credits-reference", HTMLInputElement)
   const note = byId("credits-note", HTMLInputElement)
   let amount = 0
-  /** @type {{ readonly answer: "granted" | "repeated" } | undefined} */
+  /** @type {Granted | undefined} */
   const given = await filled("credits", {
     title: `Give credits to ${customer.email}`,
     first: number,
@@ -76,7 +71,7 @@ const give = async (customer) => {
   )
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<Customer>>} */
+/** @type {ReadonlyArray<Column<Customer>>} */
 const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
   { head: "Name", kind: "free", cell: ({ name }) => name ?? NOTHING },
@@ -88,7 +83,7 @@ const columns = [
       closedAt === null ? tag("open", "good") : el("span", {}, "closed ", time(closedAt))
   }
 ]
-/** @type {import("./list.js").Column<Customer>} */
+/** @type {Column<Customer>} */
 const credits = {
   head: "Change",
   cell: (row) =>

@@ -3,13 +3,10 @@ import { confirmed } from "../dialogs.js"
 import { button, byId, el, say, show } from "../dom.js"
 import { count, fillTable, mayWrite, NOTHING, showProblem, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly diedAt: string | null, readonly receives: number, readonly reason: string | null,
- *   readonly idempotencyKey: string | null, readonly provider: string | null, readonly to: ReadonlyArray<string> | null,
- *   readonly subject: string | null
- * }} DeadLetter
- */
+/** @import { Operations } from "#api" */
+/** @import { Column } from "./list.js" */
+/** @typedef {Operations["admin.deadLetters"]["success"]} DeadLetters */
+/** @typedef {DeadLetters["deadLetters"][number]} DeadLetter */
 
 /** @param {DeadLetter} letter */
 const redrive = async ({ id, subject }) => {
@@ -30,7 +27,7 @@ const redrive = async ({ id, subject }) => {
   }
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<DeadLetter>>} */
+/** @type {ReadonlyArray<Column<DeadLetter>>} */
 const columns = [
   { head: "Subject", kind: "free", cell: ({ subject }) => subject ?? NOTHING },
   {
@@ -44,7 +41,7 @@ const columns = [
   { head: "Why", kind: "free", cell: ({ reason }) => reason ?? NOTHING },
   { head: "Idempotency key", kind: "id", cell: ({ idempotencyKey }) => idempotencyKey ?? NOTHING }
 ]
-/** @type {import("./list.js").Column<DeadLetter>} */
+/** @type {Column<DeadLetter>} */
 const again = {
   head: "Change",
   cell: (row) => button("Redrive", { about: row.subject ?? row.id, press: () => void redrive(row) })
@@ -52,7 +49,7 @@ const again = {
 
 const read = async () => {
   try {
-    /** @type {{ readonly deadLetters: ReadonlyArray<DeadLetter> }} */
+    /** @type {DeadLetters} */
     const { deadLetters } = await ask("GET", "/api/admin/dead-letters?limit=200")
     show(byId("problem", HTMLElement), undefined)
     fillTable(

@@ -3,14 +3,8 @@ import { byId, el } from "../dom.js"
 import { STATUS_MOODS } from "../words.js"
 import { count, filterOf, NOTHING, showList, tag, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly created_at: string, readonly category: string,
- *   readonly to_addresses: ReadonlyArray<string>, readonly subject: string | null, readonly status: string,
- *   readonly last_event: string | null, readonly error: string | null, readonly failed_over: boolean,
- *   readonly provider: string | null
- * }} Mail
- */
+/** @import { EmailLogRow, Operations } from "#api" */
+/** @import { Column } from "./list.js" */
 
 const NAMES = ["status", "category", "provider", "recipient", "subject", "key", "messageId", "since", "until"]
 
@@ -19,7 +13,7 @@ showList({
   names: NAMES,
   none: "No mail yet.",
   noMatch: "No mail matches.",
-  /** @type {ReadonlyArray<import("./list.js").Column<Mail>>} */
+  /** @type {ReadonlyArray<Column<EmailLogRow>>} */
   columns: [
     {
       head: "Subject",
@@ -60,7 +54,7 @@ const download = byId("export", HTMLAnchorElement)
 download.href = `/api/admin/email-log.csv?${filter}`
 
 try {
-  /** @type {{ readonly count: number, readonly more: boolean }} */
+  /** @type {Operations["admin.emailLogCount"]["success"]} */
   const found = await ask("GET", `/api/admin/email-log/count?${filter}`)
   const total = byId("total", HTMLElement)
   total.textContent = `${found.more ? "More than " : ""}${count(found.count)} ${found.count === 1 ? "mail" : "mails"}`

@@ -3,20 +3,8 @@ import { confirmed } from "../dialogs.js"
 import { button, byId, el, say } from "../dom.js"
 import { count, mayWrite, NOTHING, showList, showProblem, tag, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly kind: string, readonly recipient: string, readonly status: string, readonly attempts: number, readonly asLink: boolean,
- *   readonly error: string | null, readonly createdAt: string, readonly endedAt: string | null
- * }} Reply
- * @typedef {{
- *   readonly id: string, readonly createdAt: string, readonly sender: string | null, readonly envelopeFrom: string,
- *   readonly subject: string | null, readonly rawBytes: number, readonly step: string, readonly outcome: string | null,
- *   readonly reason: string | null, readonly customerId: string | null, readonly filename: string | null,
- *   readonly fileBytes: number | null, readonly pages: number | null, readonly creditsCharged: number, readonly attempts: number,
- *   readonly failingPart: string | null, readonly failingSince: string | null, readonly notBefore: string,
- *   readonly endedAt: string | null, readonly replies: ReadonlyArray<Reply>
- * }} Mail
- */
+/** @import { IncomingMail } from "#api" */
+/** @import { Column } from "./list.js" */
 
 /** The label of each step and outcome: that of its filter. @type {Map<string, string>} */
 const words = new Map(
@@ -28,16 +16,16 @@ const words = new Map(
 /** @param {string} value */
 const label = (value) => words.get(value) ?? value
 
-/** @param {Mail} mail */
+/** @param {IncomingMail} mail */
 const nameOf = ({ envelopeFrom, sender, subject }) => subject ?? `the mail of ${sender ?? envelopeFrom}`
 
-/** @param {Mail} mail */
+/** @param {IncomingMail} mail */
 const state = ({ outcome, step }) => {
   if (outcome === null) return tag(label(step), "wait")
   return tag(label(outcome), outcome === "success" ? "good" : outcome === "error" ? "bad" : "")
 }
 
-/** How a mail ended and why, or what it waits for. @param {Mail} mail */
+/** How a mail ended and why, or what it waits for. @param {IncomingMail} mail */
 const end = (mail) => {
   const { attempts, failingPart, failingSince, notBefore, outcome, reason } = mail
   if (outcome !== null)
@@ -54,7 +42,7 @@ const end = (mail) => {
   )
 }
 
-/** @param {Reply} reply */
+/** @param {IncomingMail["replies"][number]} reply */
 const replyLine = ({ asLink, error, kind, recipient, status }) =>
   el(
     "div",
@@ -64,7 +52,7 @@ const replyLine = ({ asLink, error, kind, recipient, status }) =>
     error === null ? undefined : el("p", { class: "facts" }, error)
   )
 
-/** @param {Mail} mail */
+/** @param {IncomingMail} mail */
 const file = ({ creditsCharged, fileBytes, filename, pages }) =>
   filename === null
     ? NOTHING
@@ -85,7 +73,7 @@ const file = ({ creditsCharged, fileBytes, filename, pages }) =>
         )
       )
 
-/** @param {Mail} mail @param {"retry" | "set-aside"} what */
+/** @param {IncomingMail} mail @param {"retry" | "set-aside"} what */
 const act = async (mail, what) => {
   const name = nameOf(mail)
   const sure = await confirmed(
@@ -118,7 +106,7 @@ const act = async (mail, what) => {
   }
 }
 
-/** @param {Mail} mail */
+/** @param {IncomingMail} mail */
 const change = (mail) => {
   const about = nameOf(mail)
   const again = button("Try again", { about, press: () => void act(mail, "retry") })
@@ -134,7 +122,7 @@ const change = (mail) => {
     : NOTHING
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<Mail>>} */
+/** @type {ReadonlyArray<Column<IncomingMail>>} */
 const columns = [
   {
     head: "Mail",

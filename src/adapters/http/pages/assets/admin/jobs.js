@@ -5,21 +5,10 @@ import { JOB_MOODS } from "../words.js"
 import { count, mayWrite, NOTHING, showList, showProblem, tag, time, usd } from "./list.js"
 import { showOthers } from "./other-jobs.js"
 
-/**
- * @typedef {{
- *   readonly state: string, readonly outcome: string | null, readonly reason: string | null, readonly endState: string | null,
- *   readonly records: number, readonly accepted: number, readonly fallback: number
- * }} Batch
- * @typedef {{
- *   readonly id: string, readonly fileId: string, readonly fileName: string | null, readonly customerEmail: string | null,
- *   readonly customerId: string | null, readonly bulkId: string | null,
- *   readonly status: string, readonly options: Readonly<Record<string, unknown>>, readonly totalPages: number,
- *   readonly totalChunks: number, readonly doneChunks: number, readonly totalCostUsd: number, readonly error: string | null,
- *   readonly createdAt: string, readonly finishedAt: string | null, readonly batch: Batch | null
- * }} Job
- */
+/** @import { BatchRow, ConversionJobRow, Operations } from "#api" */
+/** @import { Column } from "./list.js" */
 
-/** @param {Batch | null} batch */
+/** @param {BatchRow | null} batch */
 const batchCell = (batch) => {
   if (batch === null) return NOTHING
   const facts = [batch.outcome ?? batch.state, batch.reason, batch.endState].filter((part) => part !== null)
@@ -43,9 +32,9 @@ for (const link of document.querySelectorAll(".statuses a")) {
   if (status === wanted) link.setAttribute("aria-current", "page")
 }
 
-/** How many jobs have each status, beside its filter; nothing where it cannot be read. */
+/** How many jobs have each status, next to its filter; nothing where it cannot be read. */
 const showCounts = async () => {
-  /** @type {{ readonly counts: ReadonlyArray<{ readonly status: string, readonly jobs: number }> }} */
+  /** @type {Operations["adminJobs.countJobs"]["success"]} */
   const { counts } = await ask("GET", "/api/admin/job-counts")
   const all = counts.reduce((sum, { jobs }) => sum + jobs, 0)
   for (const link of document.querySelectorAll(".statuses a")) {
@@ -56,13 +45,13 @@ const showCounts = async () => {
   }
 }
 
-/** @param {Job} job */
+/** @param {ConversionJobRow} job */
 const nameOf = ({ fileName }) => fileName ?? "a deleted document"
 
 /** Statuses that a job does not leave. */
 const ENDED = new Set(["completed", "failed", "cancelled"])
 
-/** @param {Job} job @param {"cancel" | "retry"} what */
+/** @param {ConversionJobRow} job @param {"cancel" | "retry"} what */
 const act = async (job, what) => {
   const name = nameOf(job)
   const sure = await confirmed(
@@ -92,7 +81,7 @@ const act = async (job, what) => {
   }
 }
 
-/** @param {Job} job */
+/** @param {ConversionJobRow} job */
 const change = (job) => {
   if (job.status === "failed")
     return button("Retry", { about: nameOf(job), press: () => void act(job, "retry") })
@@ -101,7 +90,7 @@ const change = (job) => {
     : button("Cancel", { about: nameOf(job), press: () => void act(job, "cancel") })
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<Job>>} */
+/** @type {ReadonlyArray<Column<ConversionJobRow>>} */
 const columns = [
   {
     head: "Document",

@@ -1,22 +1,16 @@
 import { el } from "../dom.js"
 import { NOTHING, showList, tag, time } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly kind: string, readonly name: string | null, readonly email: string | null,
- *   readonly message: string, readonly rating: number | null, readonly page: string | null, readonly spam: boolean,
- *   readonly notified_at: string | null, readonly notify_after: string, readonly notify_attempts: number,
- *   readonly notify_error: string | null, readonly created_at: string
- * }} Message
- */
+/** @import { ContactMessageRow } from "#api" */
+/** @import { Column } from "./list.js" */
 
-/** @param {Message} message */
+/** @param {ContactMessageRow} message */
 const state = ({ notified_at: notified, spam }) => {
   if (spam) return tag("spam")
   return notified === null ? tag("waiting", "wait") : tag("notified", "good")
 }
 
-/** @param {Message} message */
+/** @param {ContactMessageRow} message */
 const problem = ({ notified_at: notified, notify_after: after, notify_error: error, spam }) =>
   notified !== null || spam
     ? NOTHING
@@ -27,13 +21,13 @@ const problem = ({ notified_at: notified, notify_after: after, notify_error: err
         el("p", {}, "Next try: ", time(after))
       )
 
-/** @param {Message} message */
+/** @param {ContactMessageRow} message */
 const sender = ({ email, name }) => {
   const known = [name, email].flatMap((part) => (part === null ? [] : [el("p", {}, part)]))
   return known.length === 0 ? NOTHING : el("div", {}, ...known)
 }
 
-/** @param {Message} message */
+/** @param {ContactMessageRow} message */
 const words = ({ message, page, rating }) =>
   el(
     "div",
@@ -47,7 +41,7 @@ showList({
   path: "/api/admin/contact-messages",
   names: ["state", "kind"],
   none: "No message matches.",
-  /** @type {ReadonlyArray<import("./list.js").Column<Message>>} */
+  /** @type {ReadonlyArray<Column<ContactMessageRow>>} */
   columns: [
     { head: "Received", kind: "short", cell: ({ created_at: at }) => time(at) },
     { head: "Form", kind: "short", cell: ({ kind }) => kind },

@@ -2,7 +2,7 @@ import { ask } from "../api.js"
 import { byId, say, show } from "../dom.js"
 import { mayWrite, showProblem } from "./list.js"
 
-/** @typedef {{ readonly email_delivery_failure: Readonly<Record<string, boolean>> }} Notifications */
+/** @import { Notifications } from "#api" */
 
 const PATH = "/api/admin/notifications"
 const form = byId("preferences", HTMLFormElement)
@@ -12,7 +12,8 @@ const saved = byId("saved", HTMLElement)
 
 /** @param {Notifications} now */
 const fill = ({ email_delivery_failure: wanted }) => {
-  for (const box of boxes) box.checked = wanted[box.dataset["channel"] ?? ""] === true
+  const channels = new Map(Object.entries(wanted))
+  for (const box of boxes) box.checked = channels.get(box.dataset["channel"] ?? "") === true
 }
 
 /** @param {() => Promise<void>} what */

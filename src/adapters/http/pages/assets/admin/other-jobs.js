@@ -3,18 +3,12 @@ import { button, byId, el, say, show, time } from "../dom.js"
 import { KIND_NAMES } from "../words.js"
 import { tag } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly kind: "docx" | "png" | "jpeg" | "layout", readonly fileId: string, readonly fileName: string | null,
- *   readonly customerEmail: string | null, readonly status: "pending" | "processing" | "completed" | "failed", readonly pages: number,
- *   readonly attempts: number, readonly error: string | null, readonly movedAt: string
- * }} OtherJob
- */
+/** @import { Operations, OtherWorkRow } from "#api" */
 
 /** @type {Readonly<Record<string, string>>} */
 const KINDS = { ...KIND_NAMES, layout: "Layout-true result" }
 
-/** @type {Readonly<Record<OtherJob["status"], readonly [string, "" | "bad" | "good" | "wait"]>>} */
+/** @type {Readonly<Record<OtherWorkRow["status"], readonly [string, "" | "bad" | "good" | "wait"]>>} */
 const STATES = {
   pending: ["Waiting", "wait"],
   processing: ["Under way", ""],
@@ -22,7 +16,7 @@ const STATES = {
   failed: ["Failed", "bad"]
 }
 
-/** @param {OtherJob} job */
+/** @param {OtherWorkRow} job */
 const item = ({ attempts, customerEmail, error, fileId, fileName, kind, movedAt, status }) => {
   const [text, mood] = STATES[status]
   const tries = attempts > 1 ? ` · ${attempts} attempts` : ""
@@ -50,7 +44,7 @@ const item = ({ attempts, customerEmail, error, fileId, fileName, kind, movedAt,
 export const showOthers = async (cursor) => {
   show(byId("others-problem", HTMLElement), undefined)
   try {
-    /** @type {{ readonly rows: ReadonlyArray<OtherJob>, readonly nextCursor: string | null }} */
+    /** @type {Operations["jobs.otherWork"]["success"]} */
     const { nextCursor, rows } = await ask(
       "GET",
       `/api/admin/other-jobs?limit=20${cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`}`

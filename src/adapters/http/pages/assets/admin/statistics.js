@@ -2,20 +2,14 @@ import { ask } from "../api.js"
 import { REPORTED_STATUSES } from "../words.js"
 import { count, daysQuery, fillFigures, fillTable, NOTHING, percent, showProblem, usd } from "./list.js"
 
-/**
- * @typedef {{
- *   readonly total: number, readonly byStatus: Readonly<Record<string, number>>, readonly failedOver: number,
- *   readonly undelivered: number, readonly costUsd: number,
- *   readonly rates: { readonly delivered: number | null, readonly bounced: number | null, readonly complained: number | null }
- * }} Summary
- * @typedef {Summary & { readonly day: string, readonly category: string, readonly provider: string | null }} Day
- */
+/** @import { EmailStatsRow, EmailStatsTotals, Operations } from "#api" */
+/** @import { Column } from "./list.js" */
 
-/** A rate, where any event has come: without one nobody knows. @param {Summary} summary @param {number | null} rate */
+/** A rate; a dash where no event has come, since it is unknown then. @param {EmailStatsTotals} summary @param {number | null} rate */
 const known = ({ byStatus }, rate) =>
-  REPORTED_STATUSES.some((status) => (byStatus[status] ?? 0) > 0) ? percent(rate) : NOTHING
+  REPORTED_STATUSES.some((status) => byStatus[status] > 0) ? percent(rate) : NOTHING
 
-/** @type {ReadonlyArray<import("./list.js").Column<Day>>} */
+/** @type {ReadonlyArray<Column<EmailStatsRow>>} */
 const columns = [
   { head: "Day", kind: "short", cell: ({ day }) => day },
   { head: "Category", kind: "short", cell: ({ category }) => category },
@@ -30,14 +24,14 @@ const columns = [
 ]
 
 try {
-  /** @type {{ readonly rows: ReadonlyArray<Day>, readonly totals: Summary }} */
+  /** @type {Operations["stats.emailStats"]["success"]} */
   const { rows, totals } = await ask("GET", `/api/admin/email-stats?${daysQuery()}`)
   fillFigures([
     ["Mails", count(totals.total)],
     ["Delivered", known(totals, totals.rates.delivered)],
     ["Bounced", known(totals, totals.rates.bounced)],
     ["Complained", known(totals, totals.rates.complained)],
-    ["Failed", count(totals.byStatus["failed"] ?? 0)],
+    ["Failed", count(totals.byStatus.failed)],
     ["Failed over", count(totals.failedOver)],
     ["Cost", usd(totals.costUsd)]
   ])

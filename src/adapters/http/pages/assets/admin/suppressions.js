@@ -4,11 +4,12 @@ import { button, byId, say, show, warn } from "../dom.js"
 import { REASON_MOODS } from "../words.js"
 import { mayWrite, NOTHING, showList, showProblem, tag, time } from "./list.js"
 
-/** @typedef {{ readonly email: string, readonly reason: string, readonly note: string | null, readonly created_at: string }} Suppression */
+/** @import { SuppressionRow } from "#api" */
+/** @import { Column } from "./list.js" */
 
 const PATH = "/api/admin/email-suppressions"
 
-/** @param {Suppression} suppression */
+/** @param {SuppressionRow} suppression */
 const remove = async ({ email }) => {
   const sure = await confirmed({
     title: `Mail ${email} again?`,
@@ -46,7 +47,7 @@ const add = async () => {
   }
 }
 
-/** @type {ReadonlyArray<import("./list.js").Column<Suppression>>} */
+/** @type {ReadonlyArray<Column<SuppressionRow>>} */
 const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
   {
@@ -56,7 +57,7 @@ const columns = [
   { head: "Note", kind: "free", cell: ({ note }) => note ?? NOTHING },
   { head: "Since", kind: "short", cell: ({ created_at: at }) => time(at) }
 ]
-/** @type {import("./list.js").Column<Suppression>} */
+/** @type {Column<SuppressionRow>} */
 const removal = {
   head: "Change",
   cell: (row) => button("Remove", { about: row.email, press: () => void remove(row) })

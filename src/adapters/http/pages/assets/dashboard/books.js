@@ -1,19 +1,9 @@
 import { ask, explain } from "../api.js"
 import { button, byId, el, say, show, time } from "../dom.js"
 
-/**
- * @typedef {{
- *   readonly work: "conversion" | "layout" | "mail" | null, readonly fileId: string | null, readonly name: string | null,
- *   readonly credits: number, readonly freePages: number, readonly createdAt: string
- * }} Amount
- * @typedef {Amount & { readonly id: string, readonly kind: "charge" | "grant" | "debit" }} Move
- * @typedef {Amount & { readonly expiresAt: string }} Hold
- * @typedef {{
- *   readonly fileId: string, readonly fileName: string, readonly email: string, readonly sharedAt: string, readonly expiresAt: string
- * }} FileShare
- */
+/** @import { FileShare, FundsHold, FundsMove, Operations } from "#api" */
 
-/** @param {Amount} amount */
+/** @param {FundsHold | FundsMove} amount */
 const inWords = ({ credits, freePages }) => {
   const [count, unit] = freePages > 0 ? [freePages, "free page"] : [credits, "credit"]
   return `${count.toLocaleString("en-GB")} ${unit}${count === 1 ? "" : "s"}`
@@ -22,17 +12,17 @@ const inWords = ({ credits, freePages }) => {
 /** @type {Readonly<Record<"conversion" | "layout" | "mail", string>>} */
 const WORK = { conversion: "Conversion", layout: "Layout kept", mail: "Mailed document" }
 
-/** What it was for. @param {Amount} amount */
+/** What it was for. @param {FundsHold | FundsMove} amount */
 const about = ({ name, work }) => (work === null ? "" : `${WORK[work]}${name === null ? "" : ` of ${name}`}`)
 
-/** @type {Readonly<Record<Move["kind"], string>>} */
+/** @type {Readonly<Record<FundsMove["kind"], string>>} */
 const KINDS = { charge: "", grant: "Credits added", debit: "Credits taken back" }
 
 /** @param {string} what @param {string} amount @param {string} at */
 const row = (what, amount, at) =>
   el("li", {}, el("h3", {}, what), el("p", {}, amount), el("p", { class: "facts" }, time(at)))
 
-/** @param {Move} move */
+/** @param {FundsMove} move */
 const moveRow = (move) =>
   row(
     move.kind === "charge" ? about(move) : KINDS[move.kind],
@@ -40,13 +30,13 @@ const moveRow = (move) =>
     move.createdAt
   )
 
-/** @param {Hold} hold */
+/** @param {FundsHold} hold */
 const holdRow = (hold) => row(about(hold), `${inWords(hold)} set aside`, hold.createdAt)
 
 /** @param {string | undefined} cursor */
 const readCharges = async (cursor) => {
   const more = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`
-  /** @type {{ readonly rows: ReadonlyArray<Move>, readonly nextCursor: string | null, readonly holds: ReadonlyArray<Hold> }} */
+  /** @type {Operations["account.listCharges"]["success"]} */
   const { holds, nextCursor, rows } = await ask("GET", `/api/v1/account/charges${more}`)
   const body = byId("charges", HTMLElement)
   if (cursor === undefined) body.replaceChildren(...holds.map(holdRow))
@@ -91,7 +81,7 @@ const shareRow = ({ email, expiresAt, fileId, fileName, sharedAt }) => {
 }
 
 const readShares = async () => {
-  /** @type {{ readonly shares: ReadonlyArray<FileShare> }} */
+  /** @type {Operations["sharing.listAllShares"]["success"]} */
   const { shares } = await ask("GET", "/api/v1/shares")
   const list = byId("shares", HTMLElement)
   list.replaceChildren(...shares.map(shareRow))
@@ -99,7 +89,7 @@ const readShares = async () => {
   byId("no-shares", HTMLElement).hidden = shares.length > 0
 }
 
-/** Reads a list; a refusal stands beside it. @param {string} problem @param {() => Promise<void>} read */
+/** Reads a list; a refusal is shown next to it. @param {string} problem @param {() => Promise<void>} read */
 const listed = async (problem, read) => {
   show(byId(problem, HTMLElement), undefined)
   try {

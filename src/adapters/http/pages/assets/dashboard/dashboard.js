@@ -11,7 +11,7 @@ import { isRunning } from "./state.js"
 import { makeStreams } from "./streams.js"
 import { startUploads } from "./upload.js"
 
-/** @import { FileView } from "./state.js" */
+/** @import { File as FileView, Operations } from "#api" */
 
 /** How often the list is read, milliseconds: while something without a stream runs, and otherwise. */
 const SOON = 2_000
@@ -110,7 +110,7 @@ const refresh = async () => {
   reading += 1
   const mine = reading
   try {
-    /** @type {{ readonly files: ReadonlyArray<FileView> }} */
+    /** @type {Operations["files.listFiles"]["success"]} */
     const { files } = await ask("GET", "/api/files")
     if (asked === actionCount && mine === reading) {
       draw(files)
@@ -186,7 +186,7 @@ const commands = {
   why: async (row) => {
     if (document.hidden) return undefined
     try {
-      /** @type {{ readonly file: { readonly waitsFor?: import("./state.js").Waits } }} */
+      /** @type {Operations["files.getFile"]["success"]} */
       const { file } = await ask("GET", pathOf(row, ""))
       return file.waitsFor
     } catch {
@@ -224,7 +224,7 @@ const commands = {
     })
     if (!sure) return
     const done = await act(row, async () => {
-      /** @type {{ readonly flyerJob: import("./layout.js").FlyerJob }} */
+      /** @type {Operations["flyers.cancelFlyer"]["success"]} */
       const { flyerJob } = await ask("POST", `/api/v1/flyer-jobs/${encodeURIComponent(job.id)}/cancel`)
       row.layout.took(flyerJob)
       return "The conversion is cancelled. Nothing was charged."
@@ -287,7 +287,7 @@ const commands = {
   }
 }
 
-/** Mails are beside the documents: where they cannot be read, what was shown stays. */
+/** Mails are secondary: where they cannot be read, the old list stays. */
 const readMails = () => void showMails().catch(() => undefined)
 
 document.addEventListener("visibilitychange", () => {

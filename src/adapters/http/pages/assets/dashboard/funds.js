@@ -1,15 +1,12 @@
 import { ask, Refused } from "../api.js"
 import { byId } from "../dom.js"
 
-/**
- * The caller's account, as far as it is shown.
- * @typedef {{ readonly creditsRemaining: number | null, readonly freePagesLeft: number | null, readonly heldCredits: number }} Account
- */
+/** @import { Account } from "#api" */
 
 /** @param {number} amount */
 const count = (amount) => amount.toLocaleString("en-GB")
 
-/** @param {Account} account @param {string} lifetime The free plan's pages in all. */
+/** @param {Account["account"]} account @param {string} lifetime The free plan's pages in all. */
 const wordsOf = ({ creditsRemaining, freePagesLeft, heldCredits }, lifetime) => {
   const left =
     creditsRemaining === null
@@ -34,7 +31,7 @@ export const showFunds = async () => {
   const mine = reading
   const place = byId("funds", HTMLElement)
   try {
-    /** @type {{ readonly account: Account }} */
+    /** @type {Account} */
     const { account } = await ask("GET", "/api/v1/account")
     if (mine !== reading) return
     free = account.creditsRemaining === null

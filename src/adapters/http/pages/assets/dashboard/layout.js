@@ -3,15 +3,7 @@ import { button, el, hidden, say, warn } from "../dom.js"
 import { reasonOf } from "./state.js"
 
 /** @import { Row } from "./row.js" */
-/** @import { Waits } from "./state.js" */
-
-/**
- * A layout-true result, under way or finished ("Keep the layout").
- * @typedef {{
- *   readonly id: string, readonly status: "pending" | "processing" | "completed" | "failed", readonly error: string | null,
- *   readonly compConversionId: string | null, readonly waitsFor?: Waits
- * }} FlyerJob
- */
+/** @import { FlyerJob, Operations } from "#api" */
 
 /** How often one under way is polled, milliseconds. */
 const SOON = 2_000
@@ -49,7 +41,7 @@ export class Layout {
     const mine = this.#look
     const { id, name } = this.row.file
     try {
-      /** @type {{ readonly flyerJobs: ReadonlyArray<FlyerJob> }} */
+      /** @type {Operations["flyers.listFlyerJobs"]["success"]} */
       const { flyerJobs } = await ask("GET", `/api/v1/files/${encodeURIComponent(id)}/flyer-jobs`)
       if (mine !== this.#look) return
       const before = this.#job

@@ -2,13 +2,7 @@ import { ask } from "../api.js"
 import { byId, el, time } from "../dom.js"
 import { pages } from "./state.js"
 
-/**
- * @typedef {{
- *   readonly id: string, readonly receivedAt: string, readonly subject: string | null, readonly fileName: string | null,
- *   readonly step: string, readonly outcome: string | null, readonly reason: string | null, readonly pages: number | null,
- *   readonly creditsCharged: number, readonly reply: string | null, readonly url: string | null, readonly expiresAt: string | null
- * }} OwnMail
- */
+/** @import { Operations, OwnMail } from "#api" */
 
 /** What became of a mail, in words. @type {ReadonlyMap<string, string>} */
 const ENDS = new Map([
@@ -73,7 +67,7 @@ const row = (mail) => {
 
 /** Shows the owner's mails below their documents; nothing where there are none. */
 export const showMails = async () => {
-  /** @type {{ readonly mails: ReadonlyArray<OwnMail> }} */
+  /** @type {Operations["ownMails.listMails"]["success"]} */
   const { mails } = await ask("GET", "/api/v1/mails")
   byId("mails", HTMLElement).replaceChildren(...mails.map(row))
   byId("mailed", HTMLElement).hidden = mails.length === 0

@@ -5,13 +5,12 @@ import { priceIn, showFunds } from "./funds.js"
 import { showReport } from "./report.js"
 import { madeText, pages as inPages, TIERS } from "./state.js"
 
-/** @import { FileView } from "./state.js" */
-/** @typedef {{ readonly page: number, readonly label: string, readonly tier: string, readonly look: string | null }} OutlinePage */
+/** @import { File as FileView, Operations, ResultPage } from "#api" */
 
 const id = byId("conversion", HTMLElement).dataset["file"] ?? ""
 const path = `/api/v1/files/${encodeURIComponent(id)}`
 
-/** Why a page needs a look, in words. @type {Readonly<Record<string, string>>} */
+/** Why a page needs a look, in words. @type {Readonly<Record<NonNullable<ResultPage["look"]>, string>>} */
 const LOOKS = {
   unreadable: "could not be read; a note stands in its place, and it cost nothing",
   poorly_read: "was read from a picture, but not well: words may be wrong",
@@ -19,7 +18,7 @@ const LOOKS = {
   no_model: "high fidelity was not available; it was converted without it"
 }
 
-/** @type {ReadonlyArray<OutlinePage>} */
+/** @type {ReadonlyArray<ResultPage>} */
 let outline = []
 
 const wanted = () => {
@@ -39,7 +38,7 @@ const link = (name, page) => {
   place.removeAttribute("aria-disabled")
 }
 
-/** Shows the page that the address names, drawn beside its result. */
+/** Shows the page that the address names, drawn next to its result. */
 const draw = () => {
   const page = wanted()
   const at = outline.find((one) => one.page === page)
@@ -47,10 +46,7 @@ const draw = () => {
   const last = outline.length
   byId("where", HTMLElement).textContent = `Page ${page} of ${last}`
   byId("tier", HTMLElement).textContent = `Converted: ${TIERS[at.tier] ?? at.tier}.`
-  show(
-    byId("look", HTMLElement),
-    at.look === null ? undefined : `This page ${LOOKS[at.look] ?? "needs a look"}.`
-  )
+  show(byId("look", HTMLElement), at.look === null ? undefined : `This page ${LOOKS[at.look]}.`)
   link("before", page > 1 ? page - 1 : undefined)
   link("after", page < last ? page + 1 : undefined)
   byId("number", HTMLInputElement).value = String(page)
@@ -82,17 +78,12 @@ const drawOutline = () => {
   for (const { tier } of outline) counts.set(tier, (counts.get(tier) ?? 0) + 1)
   const ways = [...counts].map(([tier, count]) => `${inPages(count)} ${TIERS[tier] ?? tier}`)
   byId("ways", HTMLElement).textContent = `${ways.join(", ")}.`
-  const looks = outline.filter(({ look }) => look !== null)
+  const looks = outline.flatMap(({ look, page }) => (look === null ? [] : [{ look, page }]))
   byId("looks-title", HTMLElement).textContent =
     looks.length === 0 ? "No page is known to need a look" : `${inPages(looks.length)} to look at`
   byId("looks", HTMLElement).replaceChildren(
     ...looks.map(({ look, page }) =>
-      el(
-        "li",
-        {},
-        el("a", { href: `?page=${page}` }, `Page ${page}`),
-        `: ${LOOKS[look ?? ""] ?? "needs a look"}.`
-      )
+      el("li", {}, el("a", { href: `?page=${page}` }, `Page ${page}`), `: ${LOOKS[look]}.`)
     )
   )
 }
@@ -152,9 +143,9 @@ byId("again", HTMLFormElement).addEventListener("submit", (event) => {
 
 try {
   await showFunds()
-  /** @type {{ readonly file: FileView }} */
+  /** @type {Operations["files.getFile"]["success"]} */
   const { file } = await ask("GET", path)
-  /** @type {{ readonly pages: ReadonlyArray<OutlinePage> }} */
+  /** @type {Operations["resultPages.listPages"]["success"]} */
   const { pages } = await ask("GET", `${path}/pages`)
   outline = pages
   drawFile(file)

@@ -1,8 +1,7 @@
 import { ask } from "../api.js"
 import { byId, el } from "../dom.js"
 
-/** @typedef {{ readonly check: string, readonly count: number, readonly flagged: number, readonly pages: ReadonlyArray<number> }} Check */
-/** @typedef {{ readonly lang: string, readonly title: string, readonly checks: ReadonlyArray<Check> }} Report */
+/** @import { ResultCheck } from "#api" */
 
 /** Most pages that are named in a line. */
 const NAMED = 12
@@ -20,7 +19,7 @@ const THINGS = {
 /** @param {number} count @param {readonly [string, string]} words */
 const counted = (count, [one, many]) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`
 
-/** What a person has to look at, in words. @param {Check} check @param {string} title */
+/** What a person has to look at, in words. @param {ResultCheck["checks"][number]} check @param {string} title */
 const lookOf = ({ check, count, flagged }, title) => {
   const many = flagged === 1 ? "has" : "have"
   switch (check) {
@@ -59,7 +58,7 @@ const language = (tag) => new Intl.DisplayNames("en", { type: "language" }).of(t
 
 /** Shows what can be said of the accessibility of a result. @param {string} path */
 export const showReport = async (path) => {
-  /** @type {Report} */
+  /** @type {ResultCheck} */
   const { checks, lang, title } = await ask("GET", `${path}/accessibility`)
   const has = checks.flatMap(({ check, count }) => {
     const words = THINGS[check]

@@ -3,8 +3,8 @@ import { FILE_ENDINGS } from "../words.js"
 import { Layout } from "./layout.js"
 import { madeText, pages, size, stateOf } from "./state.js"
 
-/** @import { FlyerJob } from "./layout.js" */
-/** @import { FileView, Progress, Waits } from "./state.js" */
+/** @import { File as FileView, FlyerJob, WaitsFor } from "#api" */
+/** @import { Progress } from "./state.js" */
 
 /**
  * What can be done with a file.
@@ -13,7 +13,7 @@ import { madeText, pages, size, stateOf } from "./state.js"
  *   readonly convert: (row: Row, way: Way) => Promise<void>, readonly cancel: (row: Row) => Promise<void>,
  *   readonly processNow: (row: Row) => Promise<void>, readonly share: (row: Row) => Promise<void>,
  *   readonly remove: (row: Row) => Promise<void>, readonly reflow: (row: Row, job: FlyerJob) => Promise<void>,
- *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>, readonly why: (row: Row) => Promise<Waits | undefined>
+ *   readonly stop: (row: Row, job: FlyerJob) => Promise<void>, readonly why: (row: Row) => Promise<WaitsFor | undefined>
  * }} Commands
  */
 
@@ -62,7 +62,7 @@ export class Row {
   /** How far it was, and what is to be said unless it moves on. */
   #reached = ""
   #still = false
-  /** @type {Waits | undefined} */
+  /** @type {WaitsFor | undefined} */
   #waits = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #waiting = undefined
@@ -180,7 +180,7 @@ export class Row {
     if (offers !== this.#offers) this.#offer(offers)
   }
 
-  /** Notices whether it stands still. */
+  /** Notices whether the conversion has stalled. */
   #watch() {
     const { kind, progress, text } = stateOf(this.file, this.live)
     const reached = `${kind} ${text} ${progress?.done}`
@@ -192,7 +192,7 @@ export class Row {
     if (kind === "working" || kind === "waiting") this.#later(STILL_AFTER)
   }
 
-  /** Says after a while that it stands still, and why. @param {number} delay */
+  /** Says after a while that the conversion has stalled, and why. @param {number} delay */
   #later(delay) {
     const reached = this.#reached
     this.#waiting = setTimeout(async () => {
@@ -273,7 +273,7 @@ export class Row {
     return el("a", { href, class: kind, "data-does": text, ...more }, text, hidden(about))
   }
 
-  /** To the page that shows the original beside its result. */
+  /** To the page that shows the original next to its result. */
   #pagesLink() {
     const href = `/dashboard/files/${encodeURIComponent(this.file.id)}`
     return el(

@@ -2,9 +2,7 @@ import { ask, explain, Refused } from "../api.js"
 import { filled } from "../dialogs.js"
 import { button, byId, el, say, show, time, warn } from "../dom.js"
 
-/** @import { FileView } from "./state.js" */
-
-/** @typedef {{ readonly recipients: number, readonly unsentRecipients: ReadonlyArray<string> }} Shared */
+/** @import { File as FileView, Operations, Share, Shared } from "#api" */
 
 /** Addresses, with or without a name. @param {string} text */
 const addressesIn = (text) =>
@@ -36,8 +34,6 @@ const outcome = ({ recipients, unsentRecipients }) => {
   return unsentRecipients.length === 0 ? went : `${went} Not sent to: ${unsentRecipients.join(", ")}.`
 }
 
-/** @typedef {{ readonly email: string, readonly expiresAt: string }} Share */
-
 /** What the dialog lists: an answer about another file comes too late. */
 let listed = ""
 
@@ -47,7 +43,7 @@ let listed = ""
  * @param {string} path
  */
 const showShares = async (path) => {
-  /** @type {{ readonly shares: ReadonlyArray<Share> }} */
+  /** @type {Operations["sharing.listShares"]["success"]} */
   const { shares } = await ask("GET", path)
   if (path !== listed) return
   const list = byId("share-list", HTMLElement)

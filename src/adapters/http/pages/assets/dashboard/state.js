@@ -1,30 +1,4 @@
-/**
- * What a result was made with, and when.
- * @typedef {{
- *   readonly at: string, readonly options: { readonly highFidelity?: boolean, readonly parser?: string, readonly mathOcr?: boolean },
- *   readonly tiers: Readonly<Record<string, number>>, readonly models: ReadonlyArray<string>
- * }} Made
- */
-
-/**
- * What a PDF holds that is not converted.
- * @typedef {{
- *   readonly portfolio: boolean, readonly files: ReadonlyArray<string>, readonly fileCount: number, readonly remarks: number
- * }} LeftOut
- */
-
-/**
- * A file as the API returns it.
- * @typedef {{
- *   readonly id: string, readonly name: string, readonly sizeBytes: number, readonly pages: number,
- *   readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed",
- *   readonly phase: string | null, readonly batchWaiting: boolean, readonly jobId: string | null,
- *   readonly progress: { readonly done: number, readonly total: number }, readonly error: string | null,
- *   readonly hasResult: boolean, readonly price: number,
- *   readonly createdAt: string, readonly unreadablePages: ReadonlyArray<number>, readonly noModelPages: ReadonlyArray<number>, readonly hasText: boolean | null,
- *   readonly made: Made | null, readonly leftOut: LeftOut | null
- * }} FileView
- */
+/** @import { File as FileView, LeftOut, ResultMaking, WaitsFor } from "#api" */
 
 /**
  * An event of the progress stream.
@@ -59,18 +33,10 @@ export const size = (bytes) => {
   return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`
 }
 
-/**
- * Why a conversion stands still, as the API says it.
- * @typedef {{
- *   readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch",
- *   readonly seconds: number, readonly others: number, readonly within?: number | null
- * }} Waits
- */
-
 /** What is said where no page was finished for a while. */
 const STILL = "No page was finished for a while."
 
-/** @param {Waits} [waits] */
+/** @param {WaitsFor} [waits] */
 const overBudget = (waits) =>
   `The day’s budget for models is spent; it goes on by itself${waits?.cause === "budget" && typeof waits.within === "number" ? `, within ${span(waits.within)}` : ""}.`
 
@@ -86,7 +52,7 @@ export const span = (seconds) => {
     : counted(Math.round(seconds / 3600), "hour")
 }
 
-/** @type {Readonly<Record<Waits["cause"], (waits: Waits) => string>>} */
+/** @type {Readonly<Record<WaitsFor["cause"], (waits: WaitsFor) => string>>} */
 const REASONS = {
   page: () => "Its pages are being worked on: some take long.",
   turn: ({ others }) =>
@@ -103,16 +69,16 @@ const REASONS = {
     `It has waited for the batch for ${span(seconds)}${typeof within !== "number" ? "" : `, and goes on without it within ${span(within)}`}.`
 }
 
-/** Why it stands still, in words. @param {Waits} waits */
+/** Why it has stalled, in words. @param {WaitsFor} waits */
 export const reasonOf = (waits) => REASONS[waits.cause](waits)
 
-/** @param {boolean} queued @param {Waits | undefined} waits */
+/** @param {boolean} queued @param {WaitsFor | undefined} waits */
 const stillText = (queued, waits) => {
   const reason = waits && reasonOf(waits)
   return queued ? reason : `${STILL} ${reason ?? MAYBE}`
 }
 
-/** @param {FileView} file @param {Progress | undefined} live @param {boolean} still @param {Waits | undefined} waits @returns {State} */
+/** @param {FileView} file @param {Progress | undefined} live @param {boolean} still @param {WaitsFor | undefined} waits @returns {State} */
 const running = (file, live, still, waits) => {
   const { done, total } = live ?? file.progress
   const phase = live?.phase ?? file.phase ?? ""
@@ -165,7 +131,7 @@ export const TIERS = {
   unreadable: "could not be read"
 }
 
-/** What a result was made with, in words. @param {Made} made */
+/** What a result was made with, in words. @param {ResultMaking} made */
 export const madeText = ({ models, options, tiers }) => {
   const asked =
     options.highFidelity === true || options.mathOcr === true || options.parser === "harness"
@@ -213,7 +179,7 @@ const shortcomings = ({ hasText, leftOut, noModelPages, unreadablePages }) => {
  * @param {FileView} file
  * @param {Progress | undefined} live
  * @param {boolean} [still] No page was finished for a while.
- * @param {Waits} [waits] Why.
+ * @param {WaitsFor} [waits] Why.
  * @returns {State}
  */
 export const stateOf = (file, live, still = false, waits) => {

@@ -13,7 +13,7 @@ const MOST = 2
 export const makeStreams = ({ ended, moved }) => {
   /** @type {Map<string, EventSource>} */
   const open = new Map()
-  /** Those whose stream was refused: they are polled. @type {Set<string>} */
+  /** Conversions without a stream, which was refused: they are polled. @type {Set<string>} */
   const refused = new Set()
 
   /** @param {string} fileId */

@@ -28,7 +28,7 @@ const violationsIn = (data) => {
     }))
 }
 
-/** Has the mail checked in a frame of its own. @param {string} path @returns {Promise<ReadonlyArray<Violation> | undefined>} */
+/** Has the mail checked in a separate frame. @param {string} path @returns {Promise<ReadonlyArray<Violation> | undefined>} */
 const run = (path) =>
   new Promise((resolve) => {
     const frame = el("iframe", {

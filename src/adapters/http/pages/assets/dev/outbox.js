@@ -14,7 +14,7 @@ const offer = () => {
   clear.hidden = (list.dataset["newest"] ?? "") === ""
 }
 
-/** Takes the list anew, with the focus where it was, and says what arrived. */
+/** Reloads the list, keeps the focus, and says what arrived. */
 const refresh = async () => {
   const before = new Set(hrefs())
   const focused = document.activeElement

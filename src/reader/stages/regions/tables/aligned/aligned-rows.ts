@@ -25,17 +25,17 @@ interface PlacedRow {
 
 /** Steps of lines in one cell may differ by this factor. */
 const SAME_STEP = 1.12
-/** How much further apart rows of wrapped cells stand than their lines. */
+/** Least step between rows of wrapped cells, as a factor of the step between their lines. */
 const ROW_APART = 1.18
 
-/** How far from the middle of its columns their common name may stand, in font sizes. */
+/** Greatest offset of a spanning name from the middle of its columns, in font sizes. */
 const OFF_CENTRE = 0.4
 /** Names are looked for over no more columns. */
 const MOST_NAMED = 40
 
 /**
- * The columns that a name of several is set over, which it need not reach: it stands in the middle of them, and not as the cells
- * of the one column that it is over do. `taken`: columns of other names.
+ * The columns under a name that spans several, which it need not reach: it is centred on them, and not aligned with the
+ * cells of the one column below it. `taken`: columns of other names.
  */
 export const centredOver = (
   cell: Column,
@@ -142,7 +142,7 @@ const rowNumbers = (
   const joins = new Set<number>()
   for (const [at, { line }] of rows.entries()) {
     const above = rows[at - 1]?.line
-    // Lines that overlap stand beside one another: cells with fewer lines, set in the middle of their row.
+    // Overlapping lines are next to each other: cells with fewer lines, vertically centred in their row.
     if (above !== undefined && line.baseline - above.baseline < OVERLAPPING * line.size) joins.add(at)
   }
   const numbered = (): ReadonlyArray<number> => {
@@ -230,8 +230,8 @@ const joined = (
 }
 
 /**
- * The rows of a table that lines make up, in these columns. `head`: where the names of the columns end, where a rule tells; `spans`:
- * rules below names of several columns.
+ * The rows of a table from its lines, in these columns. `head`: the lower end of the column names, where a rule shows
+ * it; `spans`: rules below names of several columns.
  */
 export const rowsIn = (
   rows: ReadonlyArray<Row>,
@@ -239,7 +239,7 @@ export const rowsIn = (
   head: number | undefined,
   spans: ReadonlyArray<Rule>
 ): { readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>; readonly tops: ReadonlyArray<number> } => {
-  // Names of several columns stand above those of each one.
+  // Names of several columns are above those of each one.
   const lowest = rows.findLastIndex(({ line }) => head !== undefined && line.baseline < head)
   // Without rules a line in bold may be a heading.
   const names: ReadonlySet<Row> = head === undefined ? new Set() : groupNames(rows)
@@ -265,7 +265,7 @@ export const rowsIn = (
   const own = all
     .map(({ cells, row }) => ({ row, cells: cells.filter((cell) => !taken.has(cell)) }))
     .filter(({ cells }) => cells.length > 0)
-  // A rule below the head makes room there that tells nothing of the rows.
+  // The header rule adds space; ignore that gap when measuring row spacing.
   const placed = [true, false].flatMap((isHead) => {
     const part = own.filter(({ row }) => (head !== undefined && row.line.baseline < head) === isHead)
     return joined(

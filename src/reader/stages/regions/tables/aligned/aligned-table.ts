@@ -40,13 +40,13 @@ export interface AlignedTable {
   readonly columns: ReadonlyArray<Column>
 }
 
-/** What rules around lines tell of the table that they make up. */
+/** The rules around lines, as far as they describe the table. */
 interface Frame {
   /** Where the rule below the names of the columns is drawn, if one is. */
   readonly head: number | undefined
-  /** That rule is the only one between the first and the last: two rows are enough. */
+  /** True when that rule is the only one between the first and the last: two rows are enough. */
   readonly headed: boolean
-  /** They are lines, and no box's sides: all between them is the table's. */
+  /** True when the rules are lines, and not sides of a box: everything between them belongs to the table. */
   readonly lines: boolean
   /** Rules below names of several columns. */
   readonly spans: ReadonlyArray<Rule>
@@ -90,7 +90,10 @@ const isJustified = (
 /** How much larger a section's title is than the lines around it. */
 const TITLE = 1.1
 
-/** Whether a line is a section's title whose number stands apart: in bold, larger than the lines around it but for a title above. */
+/**
+ * True when a line is a section title with a separated number: bold, and larger than the lines around it but for a
+ * title above.
+ */
 const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): boolean => {
   const [number, words] = line.segments
   if (number === undefined || words === undefined || line.segments.length > 2 || !isBoldLine(line))
@@ -106,7 +109,7 @@ const isTitle = (line: Line, [above, below]: ReadonlyArray<Line | undefined>): b
   )
 }
 
-/** Two columns whose lines are all filled are running text. */
+/** True when two columns have all lines filled: running text. */
 const isProse = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean =>
   areProse(
     rows.flatMap(({ cells }) => cells.map((cell) => ({ ...acrossOf(cell), characters: charactersOf(cell) }))),
@@ -126,7 +129,7 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   const boundsIn = (of: ReadonlyArray<Row>) =>
     columnsOf(of.flatMap(({ bounds, cells }) => (cells.length > 1 ? bounds : [])))
   const [together, body] = [boundsIn(rows), boundsIn(rows.slice(1))]
-  // Names of columns may stand as near as words.
+  // Names of columns may be as near as words.
   const whole =
     together.length > 1 &&
     body.length > together.length &&
@@ -138,11 +141,11 @@ const columnsIn = (rows: ReadonlyArray<Row>, ruled: boolean): ReadonlyArray<Colu
   return columns.length < 2 || columns.length < usual || isProse(rows, columns) ? undefined : columns
 }
 
-/** Whether a line is one cell that goes over from one column to another. */
+/** True when a line is one cell across columns. */
 const isAcross = ({ bounds, cells }: Row, columns: ReadonlyArray<Column>): boolean =>
   cells.length === 1 && columns.filter((column) => bounds.some((cell) => overlaps(column, cell))).length > 1
 
-/** Part of the lines between rules that may go over columns: each names a group of the rows below it. */
+/** Greatest share of the lines between rules that span columns: each names a group of the rows below it. */
 const GROUP_NAMES = 0.4
 
 /** By how much the steps around a group's name may be wider than those of rows without one. */
@@ -160,9 +163,9 @@ const groupStep = (rows: ReadonlyArray<Row>): number => {
 }
 
 /**
- * Whether a line that goes over columns names the group of rows below it, where no rule tells: a row stands right above and below,
- * each cell of the latter in a column of its own, all as near as rows are. A text's lines would go on over columns, or stand apart; lines
- * before dates make two columns.
+ * True when a line across columns names the group of rows below it, without a rule: a row is right above and below,
+ * each cell of the latter in a separate column, all at row distance. A text's lines would continue across columns, or
+ * be further apart; lines before dates make two columns.
  */
 const namesGroup = (
   [above, row, below]: ReadonlyArray<Row | undefined>,
@@ -182,7 +185,7 @@ const namesGroup = (
 /** Lines before a table that rules hold, at most. */
 export const MOST_BEFORE = 2
 
-/** Whether lines that go over columns name groups of rows: rows stand below each of them. */
+/** True when lines across columns name groups of rows: rows are below each of them. */
 const areGroups = (lines: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
   const across = lines.map((line) => isAcross(line, columns))
   return (
@@ -197,7 +200,7 @@ interface Extent {
   readonly columns: ReadonlyArray<Column>
 }
 
-/** The lines that make up the table which begins with one, and its columns. Rules tell where it ends. */
+/** The lines of the table that begins with one, and its columns; rules end it. */
 const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefined): Extent | undefined => {
   const first = lines[from]
   if (first === undefined) return undefined
@@ -226,7 +229,7 @@ const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefi
   return { kept, columns }
 }
 
-/** A table without rules, with the columns, too, that stand as near as words; undefined where there are none. */
+/** A table without rules with additional columns that are as near as words; undefined where it has no such columns. */
 const withNarrow = (found: Extent): Extent | undefined => {
   const kept = apartByWhite(found.kept)
   const columns = kept === found.kept ? undefined : columnsIn(kept, false)
@@ -243,7 +246,7 @@ const tableAt = (
   if (extent === undefined) return undefined
   const { columns } = extent
   let kept: ReadonlyArray<Row> = extent.kept.map((row) => toldApart(row, columns))
-  // Lines with one cell go on with the words of the row above.
+  // Lines with one cell continue the row above.
   const firsts = kept.flatMap(({ cells }) => (cells.length > 1 ? [cells[0] ?? []] : []))
   // Rows of three columns may have numbers.
   if (areMarkers(firsts, columns.length === 2) || areReferences(firsts)) return undefined
@@ -266,7 +269,7 @@ const tableAt = (
   })
   const table = made({ kept, columns })
   if (table.rows.length < 2) return undefined
-  // Last, since lines that are no table are looked at again and again.
+  // Last, since lines that are not a table are examined repeatedly.
   const narrow = frame?.head === undefined ? withNarrow({ kept, columns }) : undefined
   return narrow === undefined ? table : made(narrow)
 }
@@ -302,7 +305,7 @@ export const alignedTables = (lines: ReadonlyArray<Line>, frame?: Frame): Readon
       if (tries) missed += 1
       at += 1
     } else {
-      // The first line of a wrapped head stands above those of its neighbours.
+      // The first line of a wrapped header is above those of its neighbours.
       const above = rows[at - 1]
       const first = rows[at]
       const before =

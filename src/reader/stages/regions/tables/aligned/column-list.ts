@@ -6,15 +6,16 @@ import type { RawCell } from "../cells/table-cells.ts"
 /** Rows from which on cells that are sorted are so on purpose, and the part of neighbours that are in order. */
 const ROWS = 4
 const SORTED = 0.9
-/** Characters of an item at most. */
+/** Greatest length of an item, in characters. */
 const MAX_ITEM = 60
 
 const textOf = ({ segments }: RawCell): string =>
   segments.map(segmentText).join(" ").normalize("NFD").replaceAll(/\p{M}/gu, "").trim().toLowerCase()
 
 /**
- * A list that is set in columns to save room: names, sorted down each column and on from one to the next. Its items come in the
- * order in which they are drawn, since columns may go on over pages. Undefined where the columns have to do with one another.
+ * A list that is set in columns to save room: names, sorted down each column and on to the next. Its items come in
+ * drawing order, since columns may continue over pages. Returns undefined when the columns are related (a table, not a
+ * list).
  */
 export const columnList = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,

@@ -11,9 +11,9 @@ import { NUMERIC, type RawCell, wordsOf } from "../cells/table-cells.ts"
 const SENTENCE_WORDS = 4
 const TABULATED_WORDS = 2
 const SENTENCES = 0.6
-/** Part of the second cells that end as sentences do, or go on over lines. */
+/** Least share of second cells that end like sentences, or have several lines. */
 const CLOSED = 0.5
-/** Characters of a term at most. */
+/** Greatest length of a term, in characters. */
 const MAX_TERM = 40
 /** Explanations have this many times the letters of their terms. */
 const LONGER = 1.5
@@ -49,7 +49,7 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
   if (rows.some((row) => row.length !== 2)) return false
   const tabulated = areTabulated(rows)
   const fewest = tabulated ? TABULATED_WORDS : SENTENCE_WORDS
-  // Who sets explanations in code, too, has set cells.
+  // Explanations in code show that the cells are code, too.
   const code = linesOf(
     rows.flatMap((row) => row.flatMap(({ segments }) => segments)),
     fonts
@@ -69,8 +69,8 @@ const areExplained = (rows: Rows, { fonts }: InlineContext): boolean => {
 }
 
 /**
- * Terms beside what they mean, which manuals set without names of columns and without rules: a list of definitions.
- * Undefined where cells hold values.
+ * A list of definitions from terms next to their meanings, which manuals set without column names and rules. Undefined
+ * where cells hold values.
  */
 export const definitionList = (rows: Rows, context: InlineContext): List | undefined => {
   const terms = rows.map(firstOf)

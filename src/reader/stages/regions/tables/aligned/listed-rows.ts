@@ -3,7 +3,7 @@ import { lineNumber } from "../../../lines/line.ts"
 import { type Segment, charactersOf } from "../../../lines/segment.ts"
 import { type RawCell, type Row, wordsOf } from "../cells/table-cells.ts"
 
-/** Part of what stands behind the numbers of a listing's lines that is monospaced. */
+/** Least monospaced share of the words behind a listing's line numbers. */
 const LISTING = 0.75
 /** Edges within this many points are one column's. */
 const SAME_EDGE = 1.5
@@ -29,7 +29,7 @@ export const areCounted = (rows: ReadonlyArray<Row>): boolean => {
 /** A section's number of several parts, and the last of them. */
 const SECTION = /^(?<parent>(?:\d{1,3}\.)+)(?<last>\d{1,3})\.?$/
 
-/** Whether these cells are nothing but the numbers of sections, each the one after that before it: titles stand behind such. */
+/** True when these cells are consecutive section numbers only: titles follow such numbers. */
 export const areSections = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const found = cells.map((cell) => SECTION.exec(wordsOf(cell))?.groups)
   return found.every(
@@ -56,7 +56,7 @@ export const areCommented = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): boole
   return lasts.length >= COMMENTS && lasts.every(isSureComment)
 }
 
-/** What a console asks with, and what it does where a command goes on: R's, Python's, and those of shells. */
+/** Prompts of consoles, and the prompts of continued commands: R, Python, and shells. */
 const PROMPTS = [/^[>+]$/, /^(?:>>>|\.{3})$/, /^\$$/, /^%$/, /^#$/]
 
 /** Whether rows are lines of a session at a console, each behind its prompt. */

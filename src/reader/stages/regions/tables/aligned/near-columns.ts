@@ -24,7 +24,7 @@ interface Edge {
 
 /** White space that may separate cells, in font sizes: as little as a word's. */
 const LEAST_GAP = 0.2
-/** White that is wider than words are apart, in font sizes: one row at least has it. */
+/** Gap that is wider than a space, in font sizes: at least one row has it. */
 const WIDE_GAP = 0.55
 /** Beginnings this near are below one another, points. */
 const SAME_X = 1
@@ -34,9 +34,12 @@ const NAMES_APART = 1.1
 const ROWS = 3
 /** Lines without the column that a row may have between: the rest of a wrapped cell. */
 const BETWEEN = 10
-/** Part of all beginnings on those lines that stand at columns; text whose words are drawn one by one has fewer. */
+/**
+ * Least share of word beginnings on those lines that are at columns; text with words that are drawn one by one has
+ * fewer.
+ */
 const AT_COLUMNS = 0.4
-/** More places than this on a page are no columns. */
+/** Limit on such places per page. Above it, they are not columns. */
 const MAX_OPEN = 60
 
 const NO_STARTS: ReadonlyArray<Start> = []
@@ -44,13 +47,13 @@ const NO_STARTS: ReadonlyArray<Start> = []
 const startsOf = ({ size }: Line, pieces: ReadonlyArray<Piece>): ReadonlyArray<Start> => {
   if (pieces.length < 2) return NO_STARTS
   const starts: Array<Start> = []
-  // A note's mark stands before its words.
+  // A note's mark precedes its words.
   const noted = pieces[0]?.raise !== undefined
   let end = pieces[0]?.x1 ?? 0
   for (const [at, { raise, x0, x1 }] of pieces.entries()) {
     if (at > 0 && raise === undefined && x0 - end > LEAST_GAP * size) {
       const before = at === 1 ? (pieces[0]?.text ?? "").trim() : ""
-      // The words of a list's item stand below one another, too.
+      // The words of a list's items are below one another, too.
       if (at > 1 || (!noted && (markerOf(`${before} `)?.length ?? 0) < before.length))
         starts.push({ x: x0, gap: (x0 - end) / size })
     }
@@ -69,14 +72,17 @@ const straddles = (pieces: ReadonlyArray<Piece>, x: number): boolean =>
 /** Whether the white space between two lines is wider than between rows. */
 const areApart = (above: Line, line: Line): boolean => line.baseline - above.baseline > ROW_STEP * line.size
 
-/** A line, what stands on it, and where something begins there. */
+/** A line, its cells, and the places where words begin. */
 interface Look {
   readonly line: Line
   readonly pieces: ReadonlyArray<Piece>
   readonly starts: ReadonlyArray<Start>
 }
 
-/** Whether names of columns stand above: a bold line with white as wide as a column's between them, on both sides of the place. */
+/**
+ * True when column names are above: a bold line with a gap as wide as between columns, and words on both sides of the
+ * place.
+ */
 const isNamed = (looks: ReadonlyArray<Look>, { from, x }: Edge): boolean => {
   const [head, first] = [looks[from - 1], looks[from]]
   return (
@@ -172,8 +178,8 @@ const FULL = 0.9
 const MIN_LETTERS = 45
 
 /**
- * Whether lines continue below one another in a column though there are words beside each of them: text beside text, or labels in
- * a margin. Cells that are wrapped leave their neighbours' lines empty.
+ * True when lines continue below one another in a column though there are words at the side of each: text next to text,
+ * or labels in a margin. Wrapped cells leave their neighbours' lines empty.
  */
 export const flowsOn = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column>): boolean => {
   let pairs = 0

@@ -2,7 +2,7 @@ import { asList, asParagraph, type List } from "../../../../model/block.ts"
 import { type InlineContext, spansIn } from "../../../lines/inline.ts"
 import { type RawCell, wordsOf } from "../cells/table-cells.ts"
 
-/** Numbers of items are this much smaller than their words, where they stand on a ground of their own. */
+/** Largest ratio of sizes between an item's number on a coloured ground and its words. */
 const SMALLER = 0.9
 
 const WORDS = /^\p{L}.*\p{L}/u
@@ -10,8 +10,8 @@ const WORDS = /^\p{L}.*\p{L}/u
 const sizeOf = (cell: RawCell | undefined): number => cell?.segments[0]?.pieces[0]?.run.size ?? 0
 
 /**
- * A numbered list whose numbers stand apart, each on a ground of its own, as slides have them: small figures that count from one, before
- * words. Codes and what they mean are as large as each other. Undefined where rows are none.
+ * A numbered list with separated numbers, each on a coloured ground, as slides have them: small figures that count from
+ * one, before words. Codes and their meanings have the same size. Undefined where the rows are not such a list.
  */
 export const numberedList = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,

@@ -13,7 +13,10 @@ interface Part extends Column {
   readonly text: string
 }
 
-/** Whether words stand in a column as its cells do: they begin, end or have their middle where it does; numbers are set by their points. */
+/**
+ * True when words are aligned with a column's cells: at the left edge, the right edge or the middle; numbers at their
+ * decimal points.
+ */
 const isAligned = (part: Part, columns: ReadonlyArray<Column>): boolean => {
   const column = columns[part.at]
   if (column === undefined) return false
@@ -26,7 +29,7 @@ const isAligned = (part: Part, columns: ReadonlyArray<Column>): boolean => {
   )
 }
 
-/** A cell's words by column; undefined where some go over from one to another, or are in none. */
+/** A cell's words by column; undefined where some span columns, or are in none. */
 const partsOf = (
   cell: ReadonlyArray<Segment>,
   columns: ReadonlyArray<Column>
@@ -44,8 +47,8 @@ const partsOf = (
 }
 
 /**
- * Where a cell goes over several columns and is one of each: what the widest words of a column leave is no wider than a space between words.
- * None of its words stands in the white between columns, and all stand in theirs as the cells of other lines do.
+ * Cuts a cell across several columns into one of each, where the widest words of a column leave no more than a space.
+ * None of its words is in the gap between columns, and all are aligned with the cells of other lines.
  */
 const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>): ReadonlyArray<number> => {
   const bounds = acrossOf(cell)
@@ -57,7 +60,7 @@ const startsIn = (cell: ReadonlyArray<Segment>, columns: ReadonlyArray<Column>):
   return parts.slice(1).map(({ x0 }, at) => (x0 + (parts[at]?.x1 ?? x0)) / 2)
 }
 
-/** A line whose cells are one of each column, where some stand as near as words. */
+/** A line with one cell for each column, some of them as near as words. */
 export const toldApart = (row: Row, columns: ReadonlyArray<Column>): Row => {
   const cells = row.cells.flatMap((cell) => partsBetween(cell, startsIn(cell, columns)))
   return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }

@@ -13,13 +13,13 @@ const ALONE = 2.2
 const SPACE = 0.4
 const SHORT = 1
 
-/** So many words of a line are text, which goes on unless it closes. */
+/** Number of words from which on a line is text, which continues unless it ends in a closing sign. */
 const TEXT = 4
 const CLOSES = /[.:;!?)\]}"”’»。：；！？]$/u
 /** White between words, in font sizes, that parts of one word have not. */
 const WITHIN = 0.15
 
-/** How wide the first word of a line is, be it set in several faces. */
+/** Width of a line's first word, which may be set in several faces. */
 const firstWord = ({ segments, size }: Line): number => {
   const [first, ...more] = wordsIn(piecesOf(segments))
   let end = first?.x1 ?? Infinity
@@ -30,10 +30,10 @@ const firstWord = ({ segments, size }: Line): number => {
   return end - (first?.x0 ?? 0)
 }
 
-/** Whether a line's first word had room on the line above: who wrote the cell began a new line, unless a text goes on there. */
+/** True when a line's first word had room on the line above: a deliberate new line, unless a text continues there. */
 const hadRoom = (above: Line, line: Line, right: number): boolean => {
   const text = above.text.trim()
-  // Letters above others are no line.
+  // Letters above others are not a line.
   if (line.baseline - above.baseline < OVERLAPPING * line.size) return false
   const isOpen = text.split(/\s+/).length >= TEXT && !CLOSES.test(text)
   if (isOpen || above.segments.at(-1)?.hyphenated === true || /[-‐–]$/u.test(text)) return false
@@ -41,8 +41,8 @@ const hadRoom = (above: Line, line: Line, right: number): boolean => {
 }
 
 /**
- * The lines of each paragraph of a cell: items of a list, lines that stand apart from those above, and new lines where the next word had
- * room on the last. `right`: where lines may end, if rules tell.
+ * The lines of each paragraph of a cell: items of a list, lines with space above, and new lines where the next word had
+ * room on the last. `right`: greatest right edge of lines, where rules show it.
  */
 export const paragraphsIn = (
   lines: ReadonlyArray<Line>,

@@ -7,7 +7,7 @@ import { hasEdges } from "../../../runs/run-edges.ts"
 import { NUMERIC, type Row } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
-/** White that goes down between all rows of a table is a column's, however narrow: this wide at least, in font sizes. */
+/** Least width of a gap that goes down between all rows of a table and separates columns, in font sizes. */
 const LEAST = 0.2
 /** Fewest rows, and how many of them have words on both sides of it. */
 const ROWS = 3
@@ -16,13 +16,13 @@ const BOTH = 2
 const WIDE = 0.65
 /** By how much the beginnings of cells differ that are set to the right, in font sizes. */
 const RAGGED = 0.3
-/** How far from it the words of a row stand that are in the columns beside it, in font sizes. */
+/** Distance of a row's words in the neighbouring columns from which on they do not count, in font sizes. */
 const FAR = 1.5
-/** How near to white a word ends or begins that stands beside it, points. */
+/** Greatest distance from the gap to a word next to it, in points. */
 const NEAR = 0.7
 /** Signs that have white on both sides within a formula. */
 const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
-/** Part of the rows that may go over it: a note, a group's name. */
+/** Greatest share of the rows that may span the gap: a note, a group's name. */
 const OVER = 0.12
 
 /**
@@ -96,13 +96,13 @@ const besideOf = (words: ReadonlyArray<Word>, x: number) => {
 const areApart = (left: Word, right: Word): boolean =>
   right.x0 - left.x1 > WIDE * Math.max(left.size, right.size)
 
-/** Whether the white between two places is an operator's within a formula: it stands beside one, no wider than words are apart. */
+/** True when a gap belongs to an operator within a formula: it is next to one, and no wider than a space. */
 const isAtOperator = (words: ReadonlyArray<Word>, strip: Strip): boolean =>
   besideOf(words, middleX(strip)).some(
     ({ left, right }) => !areApart(left, right) && (OPERATOR.test(left.text) || OPERATOR.test(right.text))
   )
 
-/** Whether the white on a line stands within a pair of brackets, or as near as a word before one: a value and its range are one cell. */
+/** True when a gap is within brackets, or a space before one: a value and its range are one cell. */
 const isInBrackets = (words: ReadonlyArray<Word>, strip: Strip): boolean => {
   const middle = middleX(strip)
   let open = 0
@@ -113,8 +113,8 @@ const isInBrackets = (words: ReadonlyArray<Word>, strip: Strip): boolean => {
 }
 
 /**
- * Whether white is a column's, and no word's space, as rows have that begin with one word each: somewhere it is wider than those, or
- * stands between two numbers, or what ends at it does not begin at one place. Rows whose words stand far from it tell nothing.
+ * True when a gap is a column's, and not a space after each row's first word: somewhere it is wider than spaces, or is
+ * between two numbers, or the words to its right begin at different places. Rows with words far from it do not count.
  */
 const isColumns = (
   rows: ReadonlyArray<ReadonlyArray<Word>>,
@@ -208,14 +208,14 @@ const headStarts = (
   return known.length === inside.length ? known : undefined
 }
 
-/** A line and its words, or lines that stand beside one another; `several`: they may be more than one cell. */
+/** A line and its words, or lines next to one another; `several`: they may be more than one cell. */
 interface Beside {
   readonly line: Line
   readonly words: ReadonlyArray<Word>
   readonly several: boolean
 }
 
-/** Lines too near to be rows taken together with those above: a cell that rows share stands in the middle of them. */
+/** Joins lines that are too near to be rows with those above: a cell that rows share is vertically centred on them. */
 const sideBySide = (
   lines: ReadonlyArray<{ readonly line: Line; readonly words: ReadonlyArray<Word> }>
 ): ReadonlyArray<Beside> => {
@@ -234,7 +234,7 @@ const sideBySide = (
   return rows
 }
 
-/** Where lines are cut, as columns begin there that stand as near as words; above `head` stand their names. */
+/** The places at which lines are cut into columns that are as near as words; column names are above `head`. */
 const placesIn = (
   all: ReadonlyArray<Line>,
   head: number,
@@ -243,7 +243,7 @@ const placesIn = (
   const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line.segments)) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
-  // A group's name stands alone at the left, over some columns.
+  // A group's name is alone at the left, over some columns.
   const left = least(body.map(({ line }) => line.x0))
   const beside = sideBySide(body)
   const rows = beside.filter(({ line, several }) => several || line.x0 > left + 1)
@@ -261,14 +261,14 @@ const placesIn = (
   const middles = strips.map(middleX)
   for (const { line, words } of lines) {
     const isOver = words.some(({ x0, x1 }) => middles.some((x) => x0 < x && x1 > x))
-    // Words that go over from one column to another belong to a line that is no row of cells.
+    // Words across columns belong to a line that is not a row of cells.
     const places = line.baseline <= head ? headStarts(words, strips) : isOver ? undefined : middles
     if (places !== undefined) starts.set(line, places)
   }
   return starts
 }
 
-/** Segments between rules, cut where columns begin that stand as near as words; above `head` stand their names. */
+/** Segments between rules, cut into columns that are as near as words; column names are above `head`. */
 export const cutInColumns = (
   segments: ReadonlyArray<Segment>,
   head: number,
@@ -277,7 +277,7 @@ export const cutInColumns = (
   const starts = new Map<Segment, ReadonlyArray<number>>()
   for (const [line, places] of placesIn(linesOf(segments, fonts), head, true))
     for (const segment of line.segments) starts.set(segment, places)
-  // The order of drawing stays: it tells of cells, too.
+  // The order of drawing is kept: it also separates cells.
   return segments.flatMap((segment) => cutBetweenWords(segment, starts.get(segment) ?? []))
 }
 
@@ -295,7 +295,10 @@ export const partsBetween = (
   })
 }
 
-/** Rows without rules, their cells cut where white goes down between all of them beside values: the first may name the columns. */
+/**
+ * Rows without rules, with their cells cut at a gap that goes down between all of them next to values; the first row
+ * may name the columns.
+ */
 export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   // Cells of one word each are apart already.
   if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line.segments)).length > cells.length)) return rows

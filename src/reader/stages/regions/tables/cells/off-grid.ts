@@ -7,7 +7,7 @@ type Cells = ReadonlyArray<ReadonlyArray<Segment>>
 const MARKS = [18, 14.173, 35.433]
 const OFF_MARK = 0.2
 
-/** Whether words that begin so far behind others, points, may stand behind a tabulator: at a mark of the ruler. */
+/** True when this distance, in points, may come from a tabulator: it ends at a mark of the ruler. */
 export const isAtMark = (apart: number): boolean =>
   MARKS.some((mark) => Math.abs(apart - mark * Math.round(apart / mark)) < OFF_MARK)
 
@@ -15,8 +15,8 @@ export const isAtMark = (apart: number): boolean =>
 const OFF_GRID = 0.2
 
 /**
- * Whether cells of code stand in columns: all letters of a listing's line are on one grid, spaces among them, but for a number before
- * it, and those behind a tabulator at a mark of the ruler.
+ * True when cells of code are in columns: the letters of a listing's line are on one grid, including spaces, but for a
+ * line number before it and words behind a tabulator.
  */
 export const isOffGrid = (cells: Cells): boolean => {
   const [first, ...others] = cells.flatMap((cell) => {
@@ -34,7 +34,9 @@ export const isOffGrid = (cells: Cells): boolean => {
 /** Part of the characters that are signs, from which on they are a program's. */
 const SIGNS = 0.15
 
-/** Whether rows in a face of code are words in columns, and no lines of a listing, whose comments may stand anywhere. */
+/**
+ * True when rows in a face of code are words in columns, and not lines of a listing, which may have comments anywhere.
+ */
 export const areWordsInColumns = (rows: ReadonlyArray<Cells>): boolean => {
   const filled = rows.map((row) => row.filter(({ length }) => length > 0))
   const several = filled.filter(({ length }) => length > 1)

@@ -7,19 +7,19 @@ export interface GrowingCell extends PlacedCell {
   readonly segments: Array<Segment>
 }
 
-/** A first cell that stands in the middle of several lines, and the baselines of the first and the last of them. */
+/** A first cell that is vertically centred on several lines, and the baselines of the first and the last of them. */
 interface SharedCell {
   readonly cell: GrowingCell
   readonly first: number
   readonly last: number
 }
 
-/** How far from the middle of its lines a cell may stand, in font sizes. */
+/** Greatest distance of a cell from the middle of its lines, in font sizes. */
 const OFF_MIDDLE = 0.35
 
 /**
- * First cells that rows share, each set in the middle of its rows. That the first row has none beside it shows that they are set so;
- * and each of the others must stand in the middle of rows, too, so that all rows are used up. Else there are none.
+ * First cells that rows share, each centred on its rows. The first row has to be without one, and the others have to be
+ * centred on rows, too, so that all rows are used up; otherwise the result is empty.
  */
 export const sharedCells = (
   lines: ReadonlyArray<{ readonly line: Line; readonly cells: ReadonlyArray<GrowingCell> }>,

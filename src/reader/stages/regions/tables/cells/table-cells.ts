@@ -8,21 +8,21 @@ export interface RawCell {
   readonly segments: ReadonlyArray<Segment>
   readonly colSpan: number
   readonly rowSpan: number
-  /** Where its lines may end, if rules tell. */
+  /** Greatest right edge of its lines, where rules show it. */
   readonly right?: number
 }
 
 /** A cell without words. */
 const EMPTY: RawCell = { segments: [], colSpan: 1, rowSpan: 1 }
 
-/** A cell's words, and the columns that it goes over. */
+/** A cell's words, and the columns that it spans. */
 export interface PlacedCell {
   readonly segments: ReadonlyArray<Segment>
   readonly from: number
   readonly to: number
 }
 
-/** The cells of a row from a column on, empty ones among them. Those that stand in one column are one. */
+/** The cells of a row from a column on, including empty ones. Those in one column are merged. */
 export const filled = (
   row: ReadonlyArray<PlacedCell>,
   columns: number,
@@ -42,7 +42,7 @@ export const filled = (
   return cells
 }
 
-/** The columns that a cell stands over, be it between two of them. */
+/** The columns under a cell, or next to it where it is between two. */
 export const columnsUnder = (
   cell: Column,
   columns: ReadonlyArray<Column>
@@ -53,7 +53,7 @@ export const columnsUnder = (
   return { over, from, to: over.at(-1) ?? from }
 }
 
-/** A value: a number with its signs and units of money, with what it may vary by, and with the marks of its notes. */
+/** A value: a number with signs, units of money, tolerance, and marks of notes. */
 export const NUMERIC = /^[-+–−±<>≤≥~≈$€£¥%().,:/\s]*\d[-+–−±<>≤≥~≈$€£¥%()\d.,:/\s×xeE∗*†‡]*$/
 
 /** From where to where something reaches along the width, points. */
@@ -67,7 +67,7 @@ export interface Row {
   readonly line: Line
   readonly cells: ReadonlyArray<ReadonlyArray<Segment>>
   readonly bounds: ReadonlyArray<Column>
-  /** Some of its cells are recognised only by the columns of its neighbours. */
+  /** True when some of its cells are recognised only by the columns of their neighbours. */
   readonly near: boolean
 }
 
@@ -105,13 +105,16 @@ export const columnsOf = (cells: ReadonlyArray<Column>): ReadonlyArray<Column> =
 export const overlaps = (column: Column, { x0, x1 }: Column): boolean =>
   column.x0 < x1 - 0.5 && column.x1 > x0 + 0.5
 
-/** Most columns of running text, the longest line of a cell that is none, and the parts of a column and of all cells that its lines fill. */
+/**
+ * Limits of running text: most columns, the longest line that is still a cell, and the shares of a column and of all
+ * cells that its lines fill.
+ */
 const TEXT_COLUMNS = 3
 const SHORT = 24
 const FULL = 0.8
 const MOSTLY_TEXT = 0.6
 
-/** Whether cells are lines of running text beside one another: most are long, and fill their columns. */
+/** True when cells are lines of running text side by side: most are long, and fill their columns. */
 export const areProse = (
   cells: ReadonlyArray<Column & { readonly characters: number }>,
   columns: ReadonlyArray<Column>
@@ -143,7 +146,7 @@ export const areReferences = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boo
 /** The number of an equation. */
 const EQUATION = /^\((\d{1,3})\)$/
 
-/** Whether these cells are nothing but numbers in brackets, each by one greater than the one before: equations have such beside them. */
+/** True when these cells are consecutive numbers in brackets only: equation numbers. */
 export const areEquations = (cells: ReadonlyArray<ReadonlyArray<Segment>>): boolean => {
   const numbers = cells.map((cell) => Number(EQUATION.exec(wordsOf(cell))?.[1] ?? Number.NaN))
   return numbers.every((number, at) => number === (numbers[0] ?? 0) + at)

@@ -18,7 +18,10 @@ export const OVERLAPPING = 0.85
 const LARGER = 1.15
 const HEADING_STEP = 2
 
-/** Whether a line between rows is a heading: it stands alone at their left, larger than they are, or bold and apart from them. */
+/**
+ * True when a line between rows is a heading: it is alone at their left, and larger than they are, or bold with space
+ * around it.
+ */
 const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
   cells.length === 1 &&
   line.x0 < (first.bounds[1]?.x0 ?? Infinity) - 1 &&
@@ -29,7 +32,7 @@ const isHeading = ({ cells, line }: Row, above: Line, first: Row): boolean =>
 const isCaption = ({ cells, line }: Row): boolean =>
   cells.length === 1 && CAPTION.exec(line.text)?.groups?.["number"] !== undefined
 
-/** Whether a line stands beside the one above, as the lines of cells with fewer lines do that are set in the middle of a row. */
+/** True when a line overlaps the one above: cells with fewer lines may be vertically centred in a row. */
 const isBeside = ({ line }: Row, above: Row | undefined): boolean =>
   above !== undefined && line.baseline - above.line.baseline < OVERLAPPING * line.size
 
@@ -47,7 +50,7 @@ const isListing = (row: Row, [above, below]: ReadonlyArray<Row | undefined>, fir
   return listing || (cells.length < 2 && line.x0 <= first.line.x0 + 1 && !beside)
 }
 
-/** Rows of a table that are all as far apart differ by this part of their step at most. */
+/** Greatest difference between the steps of evenly spaced rows, as a part of the step. */
 const EVEN = 0.04
 /** Most rows at a table's end of which only the first cell is filled. */
 const MOST_LAST = 2
@@ -84,20 +87,20 @@ export const SAME_ROWS_APART = 9
 const SAME_COLUMNS = 3
 const SAME_EDGE = 1
 
-/** Whether a row has cells below those of a table's first one: pictures in others may stand between them. */
+/** True when a row has cells below those of a table's first one: pictures in others may be between them. */
 const continuesColumns = ({ bounds }: Row, first: Row): boolean =>
   bounds.length === first.bounds.length &&
   bounds.filter(({ x0 }, at) => Math.abs(x0 - (first.bounds[at]?.x0 ?? 0)) < SAME_EDGE).length >= SAME_COLUMNS
 
-/** Lines of one cell are no further apart, in font sizes. */
+/** Greatest step between lines of one cell, in font sizes. */
 export const CELL_STEP = 1.35
 
 /** Most lines with one cell, one below the other, within a table. */
 const MAX_SINGLE = 3
 
 /**
- * How many lines behind a table's last row go on with one of its cells, but for the first: they begin where that does, as near as lines
- * of a cell are. Where text begins there, too, they are of it.
+ * Number of lines behind a table's last row that continue one of its cells other than the first: they begin at its left
+ * edge, at the step of a cell's lines. Where text begins there, too, they belong to the text.
  */
 const linesBelow = (lines: ReadonlyArray<Row>, to: number): number => {
   const cells = lines[to - 1]?.bounds.slice(1) ?? []
@@ -130,7 +133,7 @@ export const endOf = (lines: ReadonlyArray<Row>, from: number, first: Row): numb
     single = several > end ? 0 : isBeside(row, above) ? single : single + 1
     if (single > MAX_SINGLE) break
   }
-  // The last lines of a cell that is wrapped stand below those of its neighbours.
+  // The last lines of a wrapped cell are below those of its neighbours.
   for (; several < end; several++) {
     const row = lines[several]
     if (row === undefined || !isBeside(row, lines[several - 1])) break

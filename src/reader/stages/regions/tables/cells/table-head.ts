@@ -19,17 +19,19 @@ interface Spanning {
 
 /** Fewest words of a sentence: shorter is "Std. Dev." */
 const SENTENCE_WORDS = 3
-/** Letters of a column's name at most, where nothing but words tells. */
+/** Longest name of a column, in letters, where only the words distinguish it. */
 const MAX_NAME = 60
 
-/** A name is shorter than what stands in its column, by this factor; fewer letters are a name's in any case. */
+/**
+ * Largest length of a name relative to the cells of its column, and the length up to which every text may be a name.
+ */
 const AS_LONG = 0.6
 const MIN_LONG = 20
 
 const isSentence = ({ text }: Looks): boolean =>
   /[.!;。]$/u.test(text) && text.split(/\s+/).length >= SENTENCE_WORDS
 
-/** Whether a column beside others of words is code from its first cell on, which then is one of those below it. */
+/** True when a column next to columns of words is code from its first cell on: that cell is not a name. */
 const beginsWithCode = ([first = [], ...rest]: Rows): boolean => {
   const alike = rest.filter((row) => row.length === first.length)
   const code = first.filter(({ text }, at) => {
@@ -54,7 +56,7 @@ const BEGINNING = 3
 const FEWEST_ALIKE = 2
 const MOSTLY = 0.7
 
-/** A cell's letters, numbers and signs without what they are, `a+0` of "U+16", but for what the name of a column has in brackets. */
+/** The shape of a cell's text, `a+0` for "U+16", without a bracket at the end, which column names have. */
 const shapeOf = (text: string): string => {
   const bracket = text.endsWith(")") ? text.indexOf("(") : -1
   return (bracket > 0 ? text.slice(0, bracket) : text)
@@ -63,7 +65,7 @@ const shapeOf = (text: string): string => {
     .replaceAll(/\d+/g, "0")
 }
 
-/** What tells the kind of a cell: signs around letters or numbers, or as many words with one beginning, be it of a code; nothing for a word. */
+/** Kinds of a cell, by its shape or by a common beginning with the same number of words; empty for a plain word. */
 const kindsOf = (text: string): ReadonlyArray<string> => {
   const [shape, words] = [shapeOf(text), text.split(/\s+/).length]
   const isWord = shape === "a"

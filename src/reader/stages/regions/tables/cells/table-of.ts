@@ -49,7 +49,7 @@ const fieldsIn = (cell: RawCell, own: string, names: ReadonlyArray<string>): Rea
     return [{ ...fieldBlock(field, label), spoken: (label !== "" && !isTick(field)) || own === label }]
   })
 
-/** Whether each row begins with a cell of its own, and not beside one that reaches down from a row above. */
+/** For each row: true when it begins with a new cell, and not next to one that reaches down from a row above. */
 const ownFirsts = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): ReadonlyArray<boolean> => {
   let below = 0
   return rows.map(([first], at) => {

@@ -22,8 +22,8 @@ const isGroupName = (
   (share([cell], fonts, isBold) === 1 || columnsUnder(cell, columns).over.length > 1)
 
 /**
- * The rows of a table with a rule below each of them: what is drawn between two rules is one row, cell by cell, however its cells wrap.
- * Undefined where several rows stand between two rules.
+ * The rows of a table with a rule below each of them: the cells between two rules are one row, however they wrap.
+ * Undefined where several rows are between two rules.
  */
 export const bandedRows = (
   ys: ReadonlyArray<number>,
@@ -42,7 +42,7 @@ export const bandedRows = (
   }
   const usual = usualCount(rows)
   const full = rows.filter(({ cells }) => cells.length === usual)
-  // Names of columns may stand as near as words.
+  // Names of columns may be as near as words.
   const columns = [full, full.filter((row) => row !== rows[0])]
     .map((of) => columnsOf(of.flatMap(({ cells }) => cells)))
     .find(({ length }) => length === usual)

@@ -21,11 +21,11 @@ import { type Drawn, type DrawnRow, FIRST_STEP, LINE_STEP } from "./drawn-rows.t
 
 /** How far edges of one column's cells may differ, points. */
 export const ALIGNED = 1.5
-/** Part of a column's cells that stand below one another. */
+/** Least share of a column's cells that are aligned. */
 const MOSTLY = 0.7
 /** More columns are a drawing's. */
 const MAX_COLUMNS = 40
-/** Part of the rows that fill all columns of a table whose columns have no names. */
+/** Least share of rows that fill all columns of a table without column names. */
 const FULL = 0.15
 /** Part of mathematics from which on rows are lines of formulas, and part of code from which on they are a listing. */
 const FORMULAS = 0.15
@@ -33,10 +33,10 @@ const LISTING = 0.9
 
 const textOf = ({ segments }: Drawn): string => wordsOf(segments)
 
-/** What may stand before the title of a section. */
+/** Words that may precede the title of a section. */
 const SECTION = /^(?:\d{1,2}|[A-Z]|[IVXLC]{1,5})?(?:\.\d{1,2}){0,4}\.?$/
 
-/** Signs that stand in numbers and in text as well. */
+/** Signs that occur in numbers and in text. */
 const NEUTRAL = /[\s−±×·<>∗*†‡()]/gu
 
 /** Part of the letters of cells that are set in faces of a kind. */
@@ -58,12 +58,12 @@ export const share = (
 const areAligned = (rows: ReadonlyArray<DrawnRow>, columns: ReadonlyArray<Column>): boolean => {
   const full = rows.filter(({ cells }) => cells.length === columns.length)
   return columns.every((column, at) => {
-    // Without a row that fills all columns each cell that is in one of them tells.
+    // Without a row that fills all columns, each cell within one of them counts.
     const cells =
       full.length > 0
         ? full.map((row) => row.cells[at])
         : rows.flatMap((row) => row.cells.filter((cell) => overlaps(column, cell)))
-    // Numbers may stand below one another by their points.
+    // Numbers may be aligned at their decimal points.
     const numbers = cells.filter((cell) => cell !== undefined && NUMERIC.test(textOf(cell))).length
     if (numbers >= MOSTLY * (cells.length - 1) && numbers > 1) return true
     return [(cell: Drawn) => cell.x0, (cell: Drawn) => cell.x1, (cell: Drawn) => middleX(cell)].some(
@@ -109,23 +109,26 @@ export const hasNames = ([head, ...rest]: ReadonlyArray<DrawnRow>, fonts: Readon
     isBold
   ) < 0.9
 
-/** How much lower than the first line beside it a cell begins that is set so, in font sizes. */
+/** Least offset of a lowered cell below the first line of its neighbours, in font sizes. */
 const LOWER = 0.4
-/** Fewest rows whose first cells are set at their bottom. */
+/** Least number of rows with bottom-aligned first cells. */
 const FEWEST_LOWER = 2
-/** Rows with wrapped cells beside one another at least: a drawing has fewer. */
+/** Least number of rows with wrapped cells side by side: a drawing has fewer. */
 const FEWEST_WRAPPED = 3
 
 /**
- * Whether cells of several lines are drawn one after the other though their lines are beside one another, row after row: text in
- * columns is drawn column by column, and all else line by line.
+ * True when cells of several lines are drawn one after the other though their lines are side by side, row after row:
+ * text in columns is drawn column by column, and all else line by line.
  */
 const wrapsInRows = (rows: ReadonlyArray<DrawnRow>): boolean =>
   rows.filter(
     ({ cells }) => cells.filter(({ first, last, size }) => last - first > SAME_LINE * size).length > 1
   ).length >= FEWEST_WRAPPED
 
-/** Whether first cells are set in the middle of their rows, or at the bottom of some: drawn first, they stand lower than what is beside them. */
+/**
+ * True when first cells are centred in their rows, or bottom-aligned in some: drawn first, they are lower than their
+ * neighbours.
+ */
 const areLower = (rows: ReadonlyArray<DrawnRow>): boolean => {
   const lower = rows.filter(
     ({ cells: [first, second] }) =>
@@ -136,7 +139,10 @@ const areLower = (rows: ReadonlyArray<DrawnRow>): boolean => {
   return lower.some(isMiddle) || lower.length >= FEWEST_LOWER
 }
 
-/** The columns of rows whose names, each in the middle of its column, stand beside what is below them; undefined where none does. */
+/**
+ * The columns of rows, widened by the names in the middle of each; undefined where a name overlaps a neighbouring
+ * column.
+ */
 const namedBelow = ([names, ...rows]: ReadonlyArray<DrawnRow>): ReadonlyArray<Column> | undefined => {
   const columns = columnsOf(rows.flatMap(({ cells }) => cells))
   const cells = names?.cells ?? []
@@ -174,8 +180,8 @@ export const columnsIn = (
 }
 
 /**
- * Whether lines of first cells may as well be rows of their own: as far apart as rows, nothing beside them but beside the last.
- * Their columns tell more then than the order of drawing.
+ * True when lines of first cells may as well be separate rows: at row distance, with no cells next to them except at
+ * the last. Alignment is then better evidence than the drawing order.
  */
 const isAmbiguous = (rows: ReadonlyArray<DrawnRow>): boolean =>
   rows.some(({ cells: [cell, ...others], top }, at) => {

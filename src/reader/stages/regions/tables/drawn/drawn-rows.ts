@@ -19,7 +19,7 @@ export interface Drawn {
   /** Baselines of its first and its last line. */
   first: number
   last: number
-  /** Where its last line ends. */
+  /** Right edge of its last line. */
   end: number
 }
 
@@ -32,20 +32,23 @@ export interface DrawnRow {
 
 /** The step to the next line of a cell, in font sizes. */
 export const LINE_STEP = 2.1
-/** The lines of a row's first cell are hardly further apart than lines of text: what is may be the next row. */
+/** Greatest step between lines of a row's first cell, relative to that of text: beyond it the next row may begin. */
 export const FIRST_STEP = 1.15
 /** A line this much larger or smaller than the one above, code apart, is not of its cell. */
 const OTHER_SIZE = 1.15
 /** White before a word, in font sizes, where another cell may begin, and how many begin there. */
 const LEAST_GAP = 0.2
 const BEGINNINGS = 2
-/** More cells in a row are no names of columns. */
+/** Limit on cells in a row of column names. */
 const MOST_NAMES = 60
 
 /** Height of the bands of a page in which beginnings of cells are looked for, points. */
 const BAND = 120
 
-/** Where words begin on several lines, on one of them after wide white: cells that stand as near as words begin there, too. */
+/**
+ * Places where words begin on several lines, on one of them after wide white space: cells that are as near as words
+ * begin there, too.
+ */
 export class Beginnings {
   /** Lines by the place, to the point, and the band. */
   readonly #counts = new Map<string, number>()
@@ -158,7 +161,7 @@ const isBoldRow = ({ cells }: DrawnRow, fonts: ReadonlyArray<FontFace>): boolean
     return last !== undefined && isBoldThroughout(last, fonts)
   })
 
-/** Rows of what is drawn in order: each cell right of the one before it, each row below all of the one before. */
+/** Rows of cells in drawing order: each cell right of the one before it, each row below the one before. */
 export const rowsOf = (
   segments: ReadonlyArray<Segment>,
   looks: Looks

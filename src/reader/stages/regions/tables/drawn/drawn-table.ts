@@ -10,8 +10,8 @@ import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } f
 import { withoutTitle } from "./row-titles.ts"
 
 /**
- * Tables without rules, by the order in which their words are drawn: printers draw one cell after the other, all lines of a cell
- * together, and row after row. That tells which lines make up a cell, however cells are aligned and however near they stand.
+ * Tables without rules, by drawing order: programs draw one cell after the other, all lines of a cell together, and row
+ * after row. The order shows which lines make up a cell, however cells are aligned and however near they are.
  */
 interface DrawnTable extends Box {
   readonly segments: ReadonlyArray<Segment>
@@ -20,14 +20,14 @@ interface DrawnTable extends Box {
 
 /** White between rows, in font sizes, that a table does not have, unless cells begin where those above do. */
 const ROWS_APART = 5
-/** What stands this near to a table, in font sizes, is in it: lines are further apart. */
+/** Margin around a table within which words belong to it, in font sizes: lines are further apart. */
 const NEARLY = 0.4
 /** Most tables of a page, and most rows of one. */
 const MAX_TABLES = 60
 const MAX_ROWS = 400
-/** Rows that are looked at on a page, again and again where they are none of a table's. */
+/** Limit on visited rows per page, repeated visits included. Above it, the search for drawn tables ends. */
 const MAX_VISITS = 20_000
-/** Cells that stand as near as words are cut between columns, unless words go over from one to the other. */
+/** Cuts cells that are as near as words between columns, unless words span both. */
 const cutAtColumns = (cell: Drawn, columns: ReadonlyArray<Column>): ReadonlyArray<Drawn> => {
   if (columns.filter((column) => overlaps(column, cell)).length < 2) return [cell]
   const parts = new Map<number, Array<Segment>>()
@@ -57,10 +57,10 @@ export const placedIn = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): R
     columns.length
   )
 
-/** Larger than the first row by so much, a line is a heading. */
+/** Ratio of sizes to the first row from which on a line is a heading. */
 const LARGER = 1.15
 
-/** Whether a row of one cell may belong to a table: it stands in one of its columns, and is no heading. */
+/** True when a row of one cell may belong to a table: it is in one of its columns, and is no heading. */
 const isPartly = (
   { cells: [cell] }: DrawnRow,
   columns: ReadonlyArray<Column>,
@@ -72,7 +72,7 @@ const isPartly = (
   cell.size <= LARGER * (first.cells[0]?.size ?? 0) &&
   share([cell], fonts, isBold) < 1
 
-/** Whether three cells of a row at least begin where columns do. */
+/** True when at least three cells of a row begin where columns do. */
 const continuesColumns = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): boolean =>
   cells.filter(({ x0 }) => columns.some((column) => Math.abs(column.x0 - x0) < ALIGNED)).length > 2
 
@@ -103,7 +103,10 @@ const endOf = (rows: ReadonlyArray<DrawnRow>, from: number, fonts: ReadonlyArray
   return several
 }
 
-/** Names of columns that stand as near as words are one cell at first: each of their words is over one of the columns. */
+/**
+ * True when a row has column names. Names that are as near as words form one cell at first, with each word over one of
+ * the columns.
+ */
 const areNames = (row: DrawnRow | undefined, columns: ReadonlyArray<Column>, below: DrawnRow): boolean => {
   const [cell, more] = row?.cells ?? []
   return (
@@ -117,7 +120,7 @@ const areNames = (row: DrawnRow | undefined, columns: ReadonlyArray<Column>, bel
   )
 }
 
-/** Undefined where a part of a cut segment stands outside. */
+/** Undefined where a part of a cut segment is outside. */
 const tableOfRows = (
   rows: ReadonlyArray<DrawnRow>,
   columns: ReadonlyArray<Column>,
@@ -133,7 +136,7 @@ const tableOfRows = (
   }
 }
 
-/** Whether no row stands beside the one above it, which shows that lines are drawn in order, and no cells. */
+/** True when no row overlaps the one above it. An overlap shows that lines are drawn in order, and not cells. */
 const isInOrder = (rows: ReadonlyArray<DrawnRow>, from: number, to: number): boolean => {
   for (let at = Math.max(1, from); at <= Math.min(to, rows.length - 1); at++) {
     const [row, above] = [rows[at], rows[at - 1]]
@@ -143,7 +146,7 @@ const isInOrder = (rows: ReadonlyArray<DrawnRow>, from: number, to: number): boo
   return true
 }
 
-/** Rows up to the first one, the head aside, with words that go over from one column to another. */
+/** Rows up to the first one, apart from the header, with words across columns. */
 const withoutText = (
   rows: ReadonlyArray<DrawnRow>,
   columns: ReadonlyArray<Column>
@@ -180,7 +183,10 @@ const madeOf = (
   return table === undefined ? undefined : { table, to: from + of.length }
 }
 
-/** Whether a table holds all that stands in it: what was drawn at another time shows that cells are not drawn in order. */
+/**
+ * True when a table holds all segments within it: segments that were drawn at another time show that cells are not
+ * drawn in order.
+ */
 const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean => {
   const own = new Set(segments)
   return !all.some((segment) => {
@@ -190,10 +196,10 @@ const isWhole = ({ segments, x0, x1, y0, y1 }: DrawnTable, all: ReadonlyArray<Se
   })
 }
 
-/** A bracket stands so near to the rows of its matrix, in font sizes: rows that are wider than these may stand between them. */
+/** Greatest distance of a bracket from the rows of its matrix, in font sizes: wider rows may be between them. */
 const BESIDE = 2
 
-/** Whether rows stand right behind a bracket that is drawn in parts, as high as they are: a matrix. */
+/** True when rows are right behind a bracket that is drawn in parts, at the same height: a matrix. */
 const isMatrix = ({ x0, y0, y1 }: DrawnTable, all: ReadonlyArray<Segment>): boolean =>
   all.some(
     ({ baseline, pieces, size }) =>
@@ -226,7 +232,7 @@ export const drawnTables = (
       const made = inOrder ? madeOf(rows, at, to, { fonts, origins }) : undefined
       if (made !== undefined && tables.length < MAX_TABLES && isWhole(made.table, segments))
         if (!isMatrix(made.table, segments)) tables.push(made.table)
-      // Rows like the first one are no table either.
+      // Rows like the first one are not a table either.
       let next = inOrder && made === undefined ? at + 1 : (made?.to ?? to)
       while (made === undefined && next < to && rows[next]?.cells.length === first.cells.length) next += 1
       at = next

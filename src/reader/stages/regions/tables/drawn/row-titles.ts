@@ -5,7 +5,7 @@ import { SAME_LINE } from "../../../lines/line.ts"
 import { lookOf, type Segment, isBoldThroughout } from "../../../lines/segment.ts"
 import { type Drawn, type DrawnRow } from "./drawn-rows.ts"
 
-/** Whether a line is set so that it is the title of what is drawn below it, and no line of its cell. */
+/** True when a line is the title of the cells drawn below it, and not a line of its cell. */
 const isTitleOf = (
   title: ReadonlyArray<Segment>,
   rest: ReadonlyArray<Segment>,
@@ -27,7 +27,10 @@ const cellOf = (cell: Drawn, segments: ReadonlyArray<Segment>): Drawn => ({
   end: segments.at(-1)?.x1 ?? cell.end
 })
 
-/** A row, and before it the title right above it, which is drawn before the first cell: all other cells stand below the title. */
+/**
+ * A row, and before it the title right above it, which is drawn before the first cell: all other cells are below the
+ * title.
+ */
 export const withoutTitle = (row: DrawnRow, fonts: ReadonlyArray<FontFace>): ReadonlyArray<DrawnRow> => {
   const [cell, ...others] = row.cells
   if (cell === undefined || others.length === 0) return [row]

@@ -1,7 +1,7 @@
 import { least } from "../../../../model/lists.ts"
 import { type Segment, segmentText } from "../../../lines/segment.ts"
 
-/** How far words may stand off a cell's left or right margin, points. */
+/** Greatest distance of words from a cell's left or right margin, in points. */
 const OFF = 1
 /** Words that have to be broken in a column, each another one, and part of its lines of one word: a word may fill a line by chance. */
 const FEWEST = 2
@@ -18,7 +18,7 @@ const firstLetter = ({ pieces: [piece] }: Segment): number => {
   return (edges[at + 1] ?? Infinity) - (edges[at] ?? 0)
 }
 
-/** Whether a lower-case letter stands alone below another one: "Ke" and "y". */
+/** True when a lower-case letter is alone below another one: "Ke" and "y". */
 const leavesLetter = (above: Segment, below: Segment): boolean =>
   /\p{Ll}\s*$/u.test(segmentText(above)) && /^\s*\p{Ll}\s*$/u.test(segmentText(below))
 
@@ -35,8 +35,9 @@ const pairsIn = (cell: ReadonlyArray<Segment>): ReadonlyArray<readonly [Segment,
 }
 
 /**
- * Words that are broken in a column of a grid between `from` and `to` because they are wider than it, without a hyphen: each stands
- * alone on a line, be that centred, on which the letter after it has no room. One of a column may be there by chance, unless it leaves one letter.
+ * Words that are broken without a hyphen in a column of a grid between `from` and `to`, since they are wider than it:
+ * each is alone on a line, which may be centred, without room for the next letter. A single one may be accidental,
+ * unless it leaves one letter.
  */
 export const brokenWords = (
   cells: ReadonlyArray<ReadonlyArray<Segment>>,

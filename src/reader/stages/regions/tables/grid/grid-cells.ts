@@ -10,7 +10,7 @@ export const NEAR = 3
 export const slotOf = (places: ReadonlyArray<number>, value: number): number =>
   firstNotBefore(places, (place) => place <= value) - 1
 
-/** Whether something goes over a border at one of these places. */
+/** True when something spans a border at one of these places. */
 export const isOver = (one: Pick<Segment, "x0" | "x1">, xs: ReadonlyArray<number>): boolean =>
   xs.some((x) => crosses(one, x, NEAR))
 
@@ -18,8 +18,8 @@ export const isOver = (one: Pick<Segment, "x0" | "x1">, xs: ReadonlyArray<number
 const APART = 1.1
 
 /**
- * A row of a grid without any rule between its columns, in whose cells words stand beside one another: every second one of a table
- * with stripes is drawn like this. Undefined where it is one cell, as where words go over a border of other rows.
+ * Cells of a grid row without rules between its columns, with words side by side: striped tables draw every second row
+ * so. Undefined where it is one cell, as where words span a border of other rows.
  */
 export const stripeCells = (
   segments: ReadonlyArray<Segment>,
@@ -34,8 +34,8 @@ export const stripeCells = (
 }
 
 /**
- * Cells without a rule between them after an empty one, in the columns that their words stand in: the label and the sum of a total
- * keep theirs. Words that go over a border, or that stand in the middle of all, make one cell.
+ * Cells without a rule between them after an empty one, in the columns of their words, so that the label and the sum of
+ * a total stay apart. Words that span a border, or that are centred in all columns, make one cell.
  */
 export const unruledCells = (
   segments: ReadonlyArray<Segment>,

@@ -8,7 +8,7 @@ import { placesOf, type Rules } from "./rules.ts"
 /** Rows that have words in several columns: so many, and such a part of all. */
 const ROWS = 2
 const MOSTLY = 0.5
-/** Most places of a grid that are looked at. */
+/** Limit on places of a grid. */
 const MAX_PLACES = 400
 
 /** Words of a row between two upright rules, all on one line, from left to right. */
@@ -36,8 +36,8 @@ const whiteIn = (rows: ReadonlyArray<Words>): ReadonlyArray<number> => {
 }
 
 /**
- * A grid with the columns that white alone parts between two of its upright rules: papers draw one beside the names of rows, and
- * around groups of columns. Words that go over the white are in a cell over both.
+ * A grid with additional columns that are separated only by white space between two of its upright rules: papers draw a
+ * rule next to the row names, and around groups of columns. Words across the white space are in a cell over both.
  */
 export const withColumns = (grid: Rules, segments: ReadonlyArray<Segment>): Rules => {
   const [xs, ys] = [placesOf(grid.down), placesOf(grid.across)]

@@ -12,7 +12,7 @@ export interface GridCell {
   readonly rowSpan: number
 }
 
-/** Where a grid's rules are, and the cells between them. */
+/** The rules of a grid, and the cells between them. */
 export interface Grid {
   readonly xs: ReadonlyArray<number>
   readonly ys: ReadonlyArray<number>
@@ -51,7 +51,7 @@ const wallsOf = (
   return walls
 }
 
-/** The grid of some rules, where it is one: cells go on where no border is drawn. */
+/** The grid of some rules, if they make one: cells continue where no border is drawn. */
 export const gridOf = ({ across, down }: Rules): Grid | undefined => {
   if (across.length < 2 || down.length < 2) return undefined
   const [xs, ys] = [placesOf(down), placesOf(across)]

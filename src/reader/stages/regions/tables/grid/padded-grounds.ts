@@ -1,7 +1,7 @@
 import type { Box, Drawing } from "../../../../model/page-content.ts"
 import { isGround } from "./word-grounds.ts"
 
-/** The widest margin of a cell whose ground is drawn by itself, points. */
+/** Widest margin of a cell with a separate background, in points. */
 const WIDEST = 12
 
 /** A ground's colour and height, and one of its sides: to half a point. */
@@ -9,8 +9,8 @@ const sideOf = (color: number, { y0, y1 }: Box, x: number): string =>
   [color, ...[y0, y1, x].map((at) => Math.round(2 * at))].join(":")
 
 /**
- * Drawings in which the ground of a cell is one: Word draws it for the words, and for the margins left and right of them. Where
- * these meet is no border.
+ * Drawings with one background for each cell: Word draws separate ones for the words and for the margins left and right
+ * of them, which have no border between.
  */
 export const withPaddedGrounds = (drawings: ReadonlyArray<Drawing>): ReadonlyArray<Drawing> => {
   const margins = new Map<string, Box>()

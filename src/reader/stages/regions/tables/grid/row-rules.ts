@@ -10,12 +10,12 @@ import { borders, MOST_WITHOUT_ROWS, placesOf, type Rule, ruleFamilies, type Rul
 /** Most tables of a page, and most columns of one. */
 const MAX_TABLES = 60
 const MAX_COLUMNS = 60
-/** White between lines of a row, and between a row and its rule, at most, in font sizes. */
+/** Greatest gap between lines of a row, and between a row and its rule, in font sizes. */
 const APART = 1
 /** Part of the bands between rules that hold one row. */
 const MOSTLY = 0.7
 
-/** Whether words go over from one column to another, or stand out. */
+/** True when words span columns, or extend beyond them. */
 const isOut = ({ pieces, x0, x1 }: Segment, xs: ReadonlyArray<number>): boolean =>
   x0 < (xs[0] ?? 0) - NEAR || x1 > (xs.at(-1) ?? 0) + NEAR || pieces.some((piece) => isOver(piece, xs))
 
@@ -65,7 +65,7 @@ const reachOf = (
   return reach
 }
 
-/** The columns of rules that are mostly drawn in parts, in the same ones but for a joint that was not found. */
+/** The columns of rules that are mostly drawn in parts, at the same places but for a joint that was not found. */
 const columnsOf = (rules: ReturnType<typeof ruleFamilies>[number]): ReadonlyArray<number> => {
   const parts = rules.filter(({ joints }) => joints.length > 0)
   const kinds = Map.groupBy(parts, ({ joints }) => joints.map((x) => Math.round(x / NEAR)).join(" "))
@@ -78,7 +78,7 @@ const columnsOf = (rules: ReturnType<typeof ruleFamilies>[number]): ReadonlyArra
   ]
 }
 
-/** The places of rules, those of each table apart: text stands between two of them, or a caption. */
+/** The places of rules, separately for each table: text or a caption is between two tables. */
 const tablesOf = (
   places: ReadonlyArray<number>,
   bands: ReadonlyMap<number, ReadonlyArray<Segment>>,
@@ -95,8 +95,8 @@ const tablesOf = (
 }
 
 /**
- * Grids of tables that have a rule below each row and none between columns: where each is drawn cell by cell, as word processors
- * and browsers do, its parts tell of the columns. Words that go over them are in a cell over both.
+ * Grids of tables with a rule below each row and none between columns: where each rule is drawn cell by cell, as by
+ * word processors and browsers, its parts show the columns. Words across parts are in a cell over both.
  */
 export const rowGrids = (
   across: ReadonlyArray<Rule>,

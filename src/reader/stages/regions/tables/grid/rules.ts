@@ -7,13 +7,13 @@ export interface Rule {
   readonly at: number
   readonly from: number
   readonly to: number
-  /** It is the side of a box, not a line. */
+  /** True for the side of a box. */
   readonly side?: boolean
 }
 
 /** A rule along the height. */
 interface Upright extends Rule {
-  /** Where the parts meet that it is drawn in: TeX draws one a row. */
+  /** Places where its parts meet: TeX draws one part for each row. */
   readonly joints: ReadonlyArray<number>
 }
 
@@ -74,7 +74,7 @@ export const rulesOf = (drawings: ReadonlyArray<Drawing>, width: number, height:
   return across.length + down.length > MAX_RULES ? { across: [], down: [] } : { across, down: joined(down) }
 }
 
-/** How thick a bar below the names of columns is at most, points. */
+/** Greatest thickness of a bar below the column names, in points. */
 const BAR = 6
 
 /** Bars that are thicker than rules, and no boxes. */
@@ -131,7 +131,7 @@ export const borders = ({ across, down }: Rules): Rules => {
   return { across: across.filter(({ from, to }) => meets(from) && meets(to)), down }
 }
 
-/** A table that is too wide for its page is cut off by the page's edge: that closes it where its rules go on over it. */
+/** Closes a table that is too wide for its page at the page's edge, where its rules extend beyond it. */
 const closedByEdge = ({ across, down }: Rules, width: number): Rules => {
   const cut = across.filter(({ to }) => to > width + NEAR)
   if (cut.length < 2) return { across, down }
@@ -149,10 +149,12 @@ const outermost = (across: ReadonlyArray<Rule>): readonly [Rule, Rule] | undefin
   return across.length === 0 ? undefined : [whole(least(ats)), whole(greatest(ats))]
 }
 
-/** How far upright rules go on over the last level one where a row is cut by a page's end, points. */
+/** Greatest length of upright rules beyond the last level one, where a row is cut by a page's end, in points. */
 const GOES_ON = 6
 
-/** A row that goes on over a page has no border where the page ends: the ends of its upright rules close it. */
+/**
+ * Closes a row that continues on the next page, and has no border at the page's end, at the ends of its upright rules.
+ */
 const closedByEnds = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
@@ -168,7 +170,7 @@ const closedByEnds = ({ across, down }: Rules): Rules => {
     const over = lines.filter(goesOn)
     const isClosed =
       over.length > 0 && [left, right].every((x) => over.some((rule) => Math.abs(rule.at - x) < NEAR))
-    // Without a frame a row is as wide as the rule beside it.
+    // Without a frame a row is as wide as the neighbouring rule.
     return isClosed ? [{ at: end(over), from: Math.min(left, next.from), to: Math.max(right, next.to) }] : []
   }
   const above = closing(
@@ -187,7 +189,7 @@ const closedByEnds = ({ across, down }: Rules): Rules => {
 /** Overhang of level rules that is as wide as a column, points. */
 const AS_COLUMN = 12
 
-/** Level rules that go on over the outermost upright ones, the first and the last as far as each other: columns without a side. */
+/** Level rules that extend beyond the outermost upright ones, equally at both ends: columns without a side. */
 export const closedBySides = ({ across, down }: Rules): Rules => {
   const ends = outermost(across)
   if (ends === undefined) return { across, down }
@@ -206,7 +208,7 @@ export const closedBySides = ({ across, down }: Rules): Rules => {
   }
 }
 
-/** Where all upright rules are drawn anew a row ends, though no rule is drawn across. */
+/** Adds row ends where all upright rules are drawn again, though no rule is drawn across. */
 const withRowEnds = ({ across, down }: Rules): Rules => {
   const joints = down
     .flatMap((rule) => rule.joints.map((at) => ({ at, x: rule.at })))
@@ -244,7 +246,7 @@ const beginningAlike = (across: ReadonlyArray<Upright>): ReadonlyArray<ReadonlyA
   ...Map.groupBy(across, ({ from, to }) => `${Math.round(from / 4)}:${Math.round(to / 4)}`).values()
 ]
 
-/** Level rules of a table that has none between its rows, at most: above, below its head, and at its end. */
+/** Greatest number of level rules in a table without any between its rows: above, below its header, and at its end. */
 export const MOST_WITHOUT_ROWS = 3
 
 /** Level rules, those that meet made one, by where they begin and end. */
@@ -252,8 +254,8 @@ export const ruleFamilies = (across: ReadonlyArray<Rule>): ReadonlyArray<Readonl
   beginningAlike(joined(across))
 
 /**
- * Level rules that begin and end below one another. What browsers draw cell by cell is one rule, unless there is one for each row,
- * which tells of cells.
+ * Level rules with the same ends. Rules that browsers draw cell by cell count as one, unless there is one for each row,
+ * which shows cells.
  */
 export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyArray<Rule>> => {
   const few: Array<ReadonlyArray<Upright>> = []
@@ -267,7 +269,7 @@ export const alikeRules = (across: ReadonlyArray<Rule>): ReadonlyArray<ReadonlyA
   return [...few, ...beginningAlike(parts)]
 }
 
-/** Where three level rules or more begin and end below one another: a table whose columns may stand as near as words. */
+/** Areas with three or more level rules of the same ends: a table, possibly with columns as near as words. */
 export const tableFrames = (
   drawings: ReadonlyArray<Drawing>,
   width: number,

@@ -3,8 +3,8 @@ import type { Drawing } from "../../../../model/page-content.ts"
 import type { Line } from "../../../lines/line.ts"
 
 /**
- * Drawings without those of running headers and footers: word processors set these as tables, whose borders would become part of
- * the text's tables beside them. They begin beyond or beside the running lines and end before the text does.
+ * Drawings without those of running headers and footers. Word processors set these as tables with borders, which would
+ * become part of neighbouring tables. They begin beyond or at the running lines and end before the text does.
  */
 export const withoutRunningBorders = (
   drawings: ReadonlyArray<Drawing>,

@@ -2,7 +2,7 @@ import { middleX } from "../../../../model/geometry.ts"
 import type { Column } from "../cells/table-cells.ts"
 import type { Rule } from "./rules.ts"
 
-/** How much shorter than its table a rule is at least, points. */
+/** Least difference in length between a rule and its table, in points. */
 const SHORTER = 6
 
 /** The rules below names of several columns: in the head, and shorter than those above and below the table. Above `end`. */
@@ -17,7 +17,7 @@ export const spanningRules = (
       at > top && at < end && from > x0 - SHORTER && to < x1 + SHORTER && to - from < x1 - x0 - SHORTER
   )
 
-/** The columns that a name is above, as the rule tells that is drawn right below it; undefined without one. `next`: the line below. */
+/** The columns below a name, by the rule right below it; undefined without one. `next`: the line below. */
 export const ruledOver = (
   name: Column,
   baseline: number,

@@ -6,9 +6,9 @@ import type { Segment } from "../../../lines/segment.ts"
 const TIGHT = 1
 /** A space at its end and the spaces within it are part of a ground, in font sizes. */
 const SPACE = 1
-/** A ground is at most this high, in font sizes: it has one line. */
+/** Greatest height of a background, in font sizes: it has one line. */
 const HIGH = 1.7
-/** So many are looked at; a page with more has no tables. */
+/** Limit on word backgrounds per page. Above it, the page has no tables. */
 const MOST = 3000
 
 /** Whether a drawing is a coloured ground: filled, without a line around it. */

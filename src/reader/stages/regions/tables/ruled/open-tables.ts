@@ -21,7 +21,7 @@ export interface RuledTable {
   readonly taken: ReadonlyArray<Segment>
 }
 
-/** The words of a page, its level rules, its height in points, and how many words may still be looked at. */
+/** The words of a page, its level rules, its height in points, and the number of words that may still be examined. */
 interface OfPage {
   readonly left: { words: number }
   readonly height: number
@@ -30,25 +30,28 @@ interface OfPage {
   readonly context: InlineContext
 }
 
-/** Shortest rule of a table, points, and how far words may stand out over its ends. */
+/** Shortest rule of a table, and greatest length of words beyond its ends, in points. */
 const SHORTEST = 60
 const BESIDE = 12
 /** Part of the lines between rules that belong to the table. */
 const WHOLE = 0.8
 /** Most rules of one width on a page of which each is tried as a table's last; of more the first ones are tried as its first. */
 const MAX_TRIED = 16
-/** How many words are looked at in all, since thousands of rules may each hold a whole page: 30 times what 260 real documents took. */
+/**
+ * Limit on words that are examined per page, since thousands of rules may each hold a whole page: 30 times what 260
+ * real documents took.
+ */
 const MOST_LOOKS = 100_000
 
 const topOf = (row: ReadonlyArray<RawCell>): number =>
   least(row.flatMap(({ segments }) => segments.map(({ baseline }) => baseline)))
 
-/** Words larger than most by this factor are a heading: what is drawn below it is its own line. */
+/** Ratio of sizes to most words from which on words are a heading. */
 const HEADING = 1.12
 /** Part of the lines that are code from which on a frame holds a listing. */
 const LISTING = 0.5
 
-/** Whether words between lines may be a table's: none is larger than most, and they are no listing. */
+/** True when words between lines may be a table's: none is larger than most, and they are not a listing. */
 const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): boolean => {
   const sizes = words.map(({ size }) => size)
   const lines = linesOf(words, fonts)
@@ -56,7 +59,7 @@ const mayBeCells = (words: ReadonlyArray<Segment>, { fonts }: InlineContext): bo
   return greatest(sizes) <= HEADING * (median(sizes) ?? 0) && code <= LISTING * lines.length
 }
 
-/** A line before or after a table's rows: its words stand in one of the columns or in the middle of some, or go over all. */
+/** A line before or after a table's rows: its words are in one of the columns, centred on some, or across all. */
 const looseRow = (
   line: Line,
   columns: ReadonlyArray<Column>,
@@ -95,11 +98,11 @@ const areRunning = (top: number, bottom: number, { height, segments }: OfPage): 
   )
 }
 
-/** How far above the first rule the names of columns may stand, in font sizes, and how many of them at least. */
+/** Greatest distance of column names above the first rule, in font sizes, and their least number. */
 const NAMED_ABOVE = 1.8
 const FEWEST_NAMES = 3
 
-/** Where the names of columns begin that stand in bold above a table's first rule, one in each, with none beside the rule. */
+/** Top of the bold column names above a table's first rule: one in each column, and none outside the rule. */
 const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPage): number | undefined => {
   const above = segments.filter(
     ({ baseline, size }) => baseline <= top + 1 && top - baseline < NAMED_ABOVE * size
@@ -117,7 +120,10 @@ const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPa
 /** Rows of names are no more, where they hold figures. */
 const MOST_NAMES = 2
 
-/** How many rows are a head, if so many stand above the second rule: rows of figures are none, which a rule parts from others. */
+/**
+ * Number of header rows above the second rule; undefined where these rows hold figures, since a rule also separates
+ * rows of figures from others.
+ */
 const headIn = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
   count: number | undefined
@@ -129,7 +135,10 @@ const headIn = (
   return count > MOST_NAMES && 2 * figures.length > count ? undefined : count
 }
 
-/** The table between the first and the last of rules at these places. `lines`: none of them is a box's side. `named`: above the second one stand names. */
+/**
+ * The table between the first and the last rule at these places. `lines`: none of them is a box's side. `named`: names
+ * are above the second one.
+ */
 const tableBetween = (
   ys: ReadonlyArray<number>,
   rule: Rule,
@@ -146,7 +155,7 @@ const tableBetween = (
     (one) => one.baseline > top && one.baseline < bottom && one.x0 < x1 && one.x1 > x0
   )
   const taken = near.filter((one) => one.x0 > x0 - BESIDE && one.x1 < x1 + BESIDE)
-  // Text that is wider than the rules stands between two tables.
+  // Text that is wider than the rules is between two tables.
   if (taken.length < near.length || page.left.words < 0) return undefined
   page.left.words -= taken.length
   const box = { x0, y0: top, x1, y1: bottom }

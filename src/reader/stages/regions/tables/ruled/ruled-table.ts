@@ -30,12 +30,12 @@ import { openTables, type RuledTable } from "./open-tables.ts"
 
 /** Part of the segments that may go over a border; where more do the lines are a drawing's. */
 const OVER_BORDERS = 0.1
-/** Columns a cell that has words, in the row that has most of those: boxes and bars within a frame stand in no columns. */
+/** Most columns per filled cell in the fullest row: boxes and bars within a frame are not in columns. */
 const MOST_SPANNED = 2
 /** Part of the cells that hold words in a table; fewer are a diagram or a form. */
 const FILLED = 0.35
 
-/** Segments that were cut where a border goes on in other rows, but not in this cell, as they were. */
+/** Restores segments that were cut at a border of other rows which this cell does not have. */
 const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
   [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
     .map(([first, ...more]) =>
@@ -56,7 +56,7 @@ const fill = (
       addTo(cells, slotAt(row, slotOf(xs, middleX(segment))), segment)
       continue
     }
-    // What stands out over a side is in the cell beside it.
+    // Words beyond a side are in the neighbouring cell.
     const parts = Map.groupBy(segment.pieces, (piece) =>
       Math.min(Math.max(0, slotOf(xs, middleX(piece))), xs.length - 2)
     )
@@ -65,7 +65,7 @@ const fill = (
   return cells
 }
 
-/** Whether words go over an upright border, or stand out over a side. */
+/** True when words span an upright border, or extend beyond a side. */
 const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
   const row = slotOf(ys, middleY(segment))
   return segment.pieces.some((piece) => {
@@ -75,7 +75,7 @@ const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
   })
 }
 
-/** Rows whose broken words go on in the next line. `single`: what the cells of each column alone hold. */
+/** Rows with broken words joined across lines. `single`: the cells that hold one column alone. */
 const withBroken = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
   single: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>,
@@ -133,7 +133,7 @@ const gridTable = (
   return { placed: { block: tableOf(finished(tableRows, single, xs), context, undefined), ...box }, taken }
 }
 
-/** Whether there is one rule each way: below the names of columns and right of those of rows. All else stands between white. */
+/** True for one rule each way: below the column names and right of the row names. White space separates the rest. */
 const isCross = ({ across, down }: Rules): boolean =>
   placesOf(across).length === 1 && placesOf(down).length === 1
 
@@ -152,7 +152,7 @@ const rulesOn = (
   return { drawings, rules: rulesOf(drawings, page.width, page.height) }
 }
 
-/** The grids that a page's rules make, whatever stands in them; looked for once, and at first without the sides of boxes. */
+/** The grids of a page's rules, whatever their content; computed once, and at first without the sides of boxes. */
 export const gridsOf = (page: PageRules, segments: ReadonlyArray<Segment>): (() => ReadonlyArray<Grid>) => {
   let found: ReadonlyArray<Grid> | undefined
   return () => {
@@ -186,7 +186,7 @@ export const ruledTables = (
     const drawn = closedRules(network, page.width)
     const closed = closedBySides(drawn)
     const grid = withHead(borders(closed), rules, segments)
-    // Who draws a table's sides draws its columns, too.
+    // A table with drawn sides has its columns drawn, too.
     const isOpen = closed.down.length > drawn.down.length
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }

@@ -1,0 +1,369 @@
+import { Clock, Effect } from "effect"
+
+import { LeaseId, LogRowId, QueueId } from "../../../domain/ids.ts"
+import { NO_LEASE } from "../../../domain/mail/claim.ts"
+import { withinWindow } from "../../../domain/mail/failover.ts"
+import type { QueueState } from "../../../domain/mail/queue.ts"
+import type { RecordSend } from "../../../ports/mail/mail-store.ts"
+import {
+  type PaceLimit,
+  type Queued,
+  type QueueEntry,
+  type QueueLease,
+  type QueueMove,
+  QueueRefused,
+  SendQueue,
+  type TakenMail,
+  type TakeQueued
+} from "../../../ports/mail/send-queue.ts"
+import { beginRetry, beginSend, settleClaim } from "./claims.ts"
+import {
+  AHEAD_MS,
+  dueRows,
+  holderOf,
+  laneOf,
+  type Pace,
+  type QueueRow,
+  type QueueTables,
+  rowOfRequest,
+  SILENT_MS
+} from "./queue-tables.ts"
+import { overviewOf, upcomingOf } from "./queue-views.ts"
+import { recordSend } from "./record-send.ts"
+import type { MailTables } from "./tables.ts"
+
+/** Everything that the queue decides by. */
+interface Tables {
+  readonly mail: MailTables
+  readonly queue: QueueTables
+  readonly newId: () => string
+}
+
+const shown = ({ id, key, sendAt, state }: QueueRow): Queued => ({
+  id,
+  idempotencyKey: key,
+  state,
+  sendAt
+})
+
+const nextAttemptOf = ({ dueAt, state }: QueueRow): number | null =>
+  state === "queued" || state === "deferred" ? (dueAt ?? null) : null
+
+/** A live claim of another mail under the key. */
+const isAnotherMails = (
+  { mail }: Tables,
+  row: QueueRow,
+  { payloadHash }: QueueEntry,
+  now: number
+): boolean => {
+  const claim = mail.claims.get(row.keyHash)
+  return (
+    row.isKeyHeld &&
+    claim !== undefined &&
+    claim.state !== "refused" &&
+    claim.payloadHash !== "" &&
+    claim.payloadHash !== payloadHash &&
+    withinWindow(now - claim.lastAttemptAt)
+  )
+}
+
+const conflict = new QueueRefused({
+  why: "conflict",
+  message: "IDEMPOTENCY_CONFLICT: the key was used with another request in the last 24 hours"
+})
+
+/** All or none. */
+const enqueue = (
+  tables: Tables,
+  entries: ReadonlyArray<QueueEntry>,
+  now: number
+): ReadonlyArray<Queued> | QueueRefused => {
+  const added: Array<QueueRow> = []
+  const answers: Array<Queued> = []
+  const undo = (why: QueueRefused) => {
+    for (const { id } of added) tables.queue.rows.delete(id)
+    return why
+  }
+  for (const [place, entry] of entries.entries()) {
+    const row = rowOfRequest(entry, QueueId.make(tables.newId()), place, now)
+    if (row instanceof QueueRefused) return undo(row)
+    if (isAnotherMails(tables, row, entry, now)) return undo(conflict)
+    const held = row.isKeyHeld ? holderOf(tables.queue, row.keyHash, now) : undefined
+    if (held === undefined) {
+      tables.queue.rows.set(row.id, row)
+      added.push(row)
+      answers.push(shown(row))
+    } else if (held.requestHash === row.requestHash) answers.push(shown(held))
+    else return undo(conflict)
+  }
+  return answers
+}
+
+const end = (row: QueueRow, state: QueueState, now: number) => {
+  row.state = state
+  row.dueAt = undefined
+  row.endedAt = now
+  row.lease = undefined
+  row.request = undefined
+  row.deferral = undefined
+  row.tried = []
+}
+
+const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState | undefined => {
+  const row = queue.rows.get(id)
+  if (row?.state !== "queued") return row?.state
+  const claim = mail.claims.get(row.keyHash)
+  const isInHand =
+    claim !== undefined &&
+    withinWindow(now - claim.lastAttemptAt) &&
+    (claim.state === "accepted" ||
+      claim.state === "deferred" ||
+      claim.ambiguous ||
+      (claim.state === "held" && (claim.leaving || claim.leaseUntil > now)))
+  if (isInHand) {
+    row.dueAt = Math.min(row.dueAt ?? now, now)
+    return row.state
+  }
+  row.isKeyHeld = false
+  end(row, "cancelled", now)
+  return row.state
+}
+
+const spacingOf = ({ fixed, rate }: PaceLimit, pace: Pace | undefined): number =>
+  1000 / (fixed ? rate : Math.max(rate, pace?.rate ?? 0))
+
+/** See `email_tokens`. */
+const tokens = ({ queue }: Tables, limit: PaceLimit, now: number) => {
+  const known = queue.paces.get(limit.provider)
+  const pace: Pace = known ?? {
+    freeAt: now + SILENT_MS,
+    reservedAt: now + SILENT_MS,
+    heldUntil: undefined,
+    rate: undefined,
+    taken: 0
+  }
+  queue.paces.set(limit.provider, pace)
+  const spacing = spacingOf(limit, pace)
+  const held = pace.heldUntil ?? now
+  const firstAt = Math.max(now, held, Math.min(pace.freeAt, pace.reservedAt))
+  const isReserved = firstAt < Math.max(now, held, pace.freeAt)
+  const count =
+    firstAt >= now + AHEAD_MS ? 0 : isReserved ? 1 : Math.ceil((now + AHEAD_MS - firstAt) / spacing)
+  return { pace, spacing, firstAt, count }
+}
+
+/** `oldest` of them whatever their category, the rest by category and then by time. */
+const picked = (rows: ReadonlyArray<QueueRow>, count: number, oldest: number): ReadonlyArray<QueueRow> => {
+  const first = rows.slice(0, oldest)
+  const rest = rows.filter((row) => !first.includes(row)).sort((a, b) => laneOf(a) - laneOf(b))
+  return [...first, ...rest].slice(0, count)
+}
+
+const takeRow = (
+  tables: Tables,
+  row: QueueRow,
+  entry: TakeQueued,
+  waitMs: number,
+  now: number
+): TakenMail => {
+  const lease = LeaseId.make(tables.newId())
+  if (row.state === "sending") row.deaths += 1
+  row.state = "sending"
+  row.lease = lease
+  row.dueAt = now + entry.leaseMs + waitMs
+  row.firstTakenAt ??= now
+  return {
+    id: row.id,
+    lease,
+    idempotencyKey: row.key,
+    waitMs,
+    request: row.request,
+    deferral: row.deferral,
+    tried: row.tried,
+    deaths: row.deaths,
+    refusals: row.refusals,
+    ageMs: now - Math.max(row.firstTakenAt, row.sendAt),
+    expiresInMs: row.expiresAt === undefined ? undefined : row.expiresAt - now
+  }
+}
+
+const take = (tables: Tables, entry: TakeQueued, now: number) => {
+  const mails: Array<TakenMail> = []
+  let nextAt = Number.POSITIVE_INFINITY
+  for (const limit of entry.paces) {
+    const names = limit.provider === entry.primary ? ["", limit.provider] : [limit.provider]
+    const waiting = [...tables.queue.rows.values()].flatMap(({ dueAt, provider }) =>
+      dueAt !== undefined && names.includes(provider) ? [dueAt] : []
+    )
+    const due = dueRows(tables.queue, names, now)
+    if (due.length === 0) {
+      nextAt = Math.min(nextAt, ...waiting.filter((at) => at > now))
+      continue
+    }
+    const left = entry.limit - mails.length
+    if (limit.rate === 0) {
+      mails.push(...picked(due, left, Math.floor(left / 8)).map((row) => takeRow(tables, row, entry, 0, now)))
+      continue
+    }
+    const { count, firstAt, pace, spacing } = tokens(tables, limit, now)
+    const most = Math.min(count, left)
+    const oldest = Math.floor((pace.taken + most) / 8) - Math.floor(pace.taken / 8)
+    const rows = picked(due, most, oldest)
+    mails.push(...rows.map((row, place) => takeRow(tables, row, entry, firstAt + place * spacing - now, now)))
+    if (rows.length > 0) {
+      pace.freeAt = Math.min(Math.max(pace.freeAt, firstAt), now + SILENT_MS) + rows.length * spacing
+      pace.reservedAt = firstAt + (rows.length + 3) * spacing
+      pace.taken += rows.length
+    }
+    nextAt = Math.min(nextAt, Math.max(now, firstAt + rows.length * spacing))
+  }
+  return { mails, nextMs: Number.isFinite(nextAt) ? Math.max(0, nextAt - now) : undefined }
+}
+
+const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => queue.rows.get(id)?.lease === lease
+
+const renew = (tables: Tables, held: ReadonlyArray<QueueLease>, leaseMs: number, now: number) => {
+  const until = now + leaseMs
+  const kept = held.filter((one) => holds(tables, one))
+  for (const { id, lease } of kept) {
+    const row = tables.queue.rows.get(id)
+    const claim = row === undefined ? undefined : tables.mail.claims.get(row.keyHash)
+    if (row !== undefined) row.dueAt = Math.max(row.dueAt ?? until, until)
+    if (row === undefined || claim?.owner !== lease || claim.leaseUntil === NO_LEASE) continue
+    const lastAttemptAt = claim.lastAttemptAt === claim.leaseUntil ? until : claim.lastAttemptAt
+    tables.mail.claims.set(row.keyHash, { ...claim, leaseUntil: until, lastAttemptAt })
+  }
+  return new Set(kept.map(({ id }) => id))
+}
+
+const asAsked = ({ outcome, providerMessageId, rowId }: RecordSend) => ({
+  sendId: rowId,
+  status: outcome,
+  providerMessageId
+})
+
+const written = (tables: Tables, { record, writesRow }: QueueMove, now: number) => {
+  if (record === undefined) return undefined
+  const recorded = writesRow ? recordSend(tables.mail, record, now) : asAsked(record)
+  settleClaim(tables.mail, record, recorded, now)
+  return recorded
+}
+
+const move = (tables: Tables, asked: QueueMove, now: number) => {
+  const row = tables.queue.rows.get(asked.id)
+  if (row === undefined || row.lease !== asked.lease) return undefined
+  const recorded = written(tables, asked, now)
+  row.attempts = asked.tried.length
+  row.refusals = asked.refusals
+  row.deaths = 0
+  row.error = asked.error
+  if (asked.frees) row.isKeyHeld = false
+  if (asked.provider !== undefined) row.provider = asked.provider
+  row.result =
+    asked.result === null || recorded === undefined || !asked.writesRow
+      ? asked.result
+      : { ...asked.result, sendId: recorded.sendId }
+  if (asked.state === "queued" || asked.state === "deferred") {
+    row.state = asked.state
+    row.lease = undefined
+    row.dueAt = now + (asked.dueMs ?? 0)
+    row.deferral = asked.deferral
+    row.tried = asked.tried
+  } else end(row, asked.state, now)
+  return recorded ?? { sendId: LogRowId.make(asked.id), status: "sent" as const, providerMessageId: null }
+}
+
+const heard = (
+  { queue }: Tables,
+  limit: PaceLimit,
+  asked: number,
+  said: { readonly ratePerSecond?: number | undefined; readonly holdMs?: number | undefined },
+  now: number
+) => {
+  const pace = queue.paces.get(limit.provider)
+  if (pace === undefined) {
+    queue.paces.set(limit.provider, {
+      freeAt: now + SILENT_MS,
+      reservedAt: now + SILENT_MS,
+      heldUntil: said.holdMs === undefined ? undefined : now + said.holdMs,
+      rate: said.ratePerSecond,
+      taken: 0
+    })
+    return
+  }
+  const usual = Math.max(limit.rate, said.ratePerSecond ?? pace.rate ?? 0.1)
+  pace.freeAt = Math.min(
+    Math.max(pace.freeAt, now) + (asked * 1000) / usual,
+    Math.max(pace.freeAt, now + SILENT_MS)
+  )
+  pace.rate = said.ratePerSecond ?? pace.rate
+  if (said.holdMs !== undefined) pace.heldUntil = Math.max(pace.heldUntil ?? now, now + said.holdMs)
+}
+
+const atNow = <A>(decide: (now: number) => A) => Effect.map(Clock.currentTimeMillis, decide)
+
+/** The send queue in memory, on the tables of the mail store: the model that the SQL is tested against. */
+export const makeSendQueue = (mail: MailTables, queue: QueueTables): SendQueue["Service"] => {
+  let made = 0
+  const newId = () => `00000000-0000-4001-8000-${(made += 1).toString(16).padStart(12, "0")}`
+  const tables: Tables = { mail, queue, newId }
+  return SendQueue.of({
+    enqueue: (entries) =>
+      Effect.flatMap(
+        atNow((now) => enqueue(tables, entries, now)),
+        (answer) => (answer instanceof QueueRefused ? Effect.fail(answer) : Effect.succeed(answer))
+      ),
+    find: (id) =>
+      Effect.sync(() => {
+        const row = queue.rows.get(id)
+        return row === undefined
+          ? undefined
+          : {
+              ...shown(row),
+              attempts: row.attempts,
+              nextAttemptAt: nextAttemptOf(row),
+              result: row.result,
+              error: row.error
+            }
+      }),
+    cancel: (id) => atNow((now) => cancel(tables, id, now)),
+    take: (entry) => atNow((now) => take(tables, entry, now)),
+    renew: (held, leaseMs) => atNow((now) => renew(tables, held, leaseMs, now)),
+    begin: ({ held, ...entry }) =>
+      atNow((now) =>
+        holds(tables, held)
+          ? beginSend(mail, entry, now)
+          : {
+              at: now,
+              suppressions: [],
+              decision: { _tag: "InProgress" },
+              evidence: undefined,
+              leaving: false
+            }
+      ),
+    beginRetry: ({ held, ...entry }) =>
+      atNow((now) => (holds(tables, held) ? beginRetry(mail, entry, now) : { _tag: "Busy" })),
+    move: (asked) => atNow((now) => move(tables, asked, now)),
+    token: (limit) =>
+      atNow((now) => {
+        if (limit.rate <= 0) return true
+        const { count, firstAt, pace, spacing } = tokens(tables, limit, now)
+        if (count === 0) return false
+        pace.freeAt = Math.max(pace.freeAt, firstAt) + spacing
+        pace.reservedAt = firstAt + 4 * spacing
+        pace.taken += 1
+        return true
+      }),
+    heard: (limit, asked, said) => atNow((now) => heard(tables, limit, asked, said, now)),
+    overview: atNow((now) => overviewOf(queue, now)),
+    upcoming: ({ category, limit }) => Effect.sync(() => upcomingOf(queue, category, limit)),
+    pause: ({ actor, category, isPaused }) =>
+      atNow((now) => {
+        const scope = category ?? "*"
+        if (queue.pauses.has(scope) === isPaused) return false
+        if (isPaused) queue.pauses.set(scope, { actor, pausedAt: now })
+        else queue.pauses.delete(scope)
+        return true
+      })
+  })
+}
