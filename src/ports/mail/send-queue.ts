@@ -60,6 +60,10 @@ export interface QueuedMail extends Queued {
   readonly nextAttemptAt: number | null
   readonly result: SendResult | null
   readonly error: string | null
+  /** When it was queued, milliseconds since the epoch. */
+  readonly createdAt: number
+  /** The request without bodies and attachments; null once it has ended. */
+  readonly mail: unknown
 }
 
 /** How fast a provider may be asked. */
@@ -161,7 +165,7 @@ export interface QueueOverview {
 }
 
 /** A request that waits, for people. */
-export interface UpcomingMail extends Omit<QueuedMail, "result"> {
+export interface UpcomingMail extends Omit<QueuedMail, "result" | "createdAt" | "mail"> {
   readonly category: Category
   readonly to: ReadonlyArray<string>
   readonly subject: string

@@ -54,7 +54,9 @@ const MailRow = Schema.Struct({
   attempts: Schema.Int,
   nextAttemptAt: Schema.NullOr(Millis),
   result: Schema.NullOr(SendResult),
-  error: TextOrNull
+  error: TextOrNull,
+  createdAt: Millis,
+  mail: Schema.Unknown
 })
 
 const UpcomingRow = Schema.Struct({
@@ -247,7 +249,8 @@ const make = Effect.gen(function* () {
       ask.first(
         "find",
         MailRow,
-        send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
+        send`select ${send.literal(COLUMNS)}, result, created_at,
+          request - array['html', 'text', 'attachments'] as mail from email_send_queue where id = ${id}::uuid`
       ),
     cancel: (id) =>
       Effect.map(

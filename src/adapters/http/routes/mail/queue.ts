@@ -209,7 +209,7 @@ export const queueHandlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           const found = isUuid(queueId) ? yield* queue.find(QueueId.make(queueId)) : undefined
           if (found === undefined) return yield* noMail
-          const { id, nextAttemptAt, sendAt, ...rest } = found
+          const { createdAt: _createdAt, id, mail: _mail, nextAttemptAt, sendAt, ...rest } = found
           return {
             queueId: id,
             ...rest,
