@@ -1,14 +1,14 @@
 import { Effect, Result } from "effect"
 
 import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
-import { QueueId } from "../../domain/ids.ts"
+import { isUuid, QueueId } from "../../domain/ids.ts"
 import type { QueueState } from "../../domain/mail/queue.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
 import type { QueuedMail } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, success } from "./resend-answers.ts"
 import { renamed } from "./resend-request.ts"
-import { type Env, storesAway, UUID, type UseStores } from "./resend-stores.ts"
+import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
 
 /** A mail of the list, in the words of Resend's SDK. */
 interface ListedEmail {
@@ -91,7 +91,7 @@ const MAX_LIMIT = 100
 
 /** The row of an id that a send answered, else of the provider's own, which its webhooks name. */
 const rowOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], id: string) {
-  const own = UUID.test(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
+  const own = isUuid(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
   return own ?? (yield* log.page({ providerMessageId: id, limit: 1 })).rows[0]
 })
 
@@ -156,7 +156,7 @@ export const makeSentEmails = (useStores: UseStores, env: () => Env) => ({
       Effect.fnUntraced(function* ({ log, queue }) {
         const row = yield* rowOf(log, id)
         if (row !== undefined) return listedOf(row)
-        const queued = UUID.test(id) ? yield* queue.find(QueueId.make(id)) : undefined
+        const queued = isUuid(id) ? yield* queue.find(QueueId.make(id)) : undefined
         return queued && queuedOf(queued)
       })
     )

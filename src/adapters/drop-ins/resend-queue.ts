@@ -1,12 +1,12 @@
 import { Effect, Result } from "effect"
 
-import { QueueId } from "../../domain/ids.ts"
+import { isUuid, QueueId } from "../../domain/ids.ts"
 import type { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Queued, QueueRefused } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
 import { notFound } from "./resend-log.ts"
 import type { Scheduled } from "./resend-request.ts"
-import { type Env, storesAway, UUID, type UseStores } from "./resend-stores.ts"
+import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
 
 /** What the queue says of a request, in the words of Resend's call. */
 const inTheirWords = (path: string, isAlone: boolean): string =>
@@ -58,7 +58,7 @@ export const cancelQueued = async (
   env: Env,
   id: string
 ): Promise<ResendAnswer<{ readonly object: "email"; readonly id: string }>> => {
-  if (!UUID.test(id)) return notFound()
+  if (!isUuid(id)) return notFound()
   const used = await useStores(env, ({ queue }) => queue.cancel(QueueId.make(id)))
   if (Result.isFailure(used)) return storesAway(used.failure)
   const state = used.success

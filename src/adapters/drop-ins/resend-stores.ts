@@ -28,6 +28,3 @@ export type UseStores = <A>(
 
 export const storesAway = ({ message }: StoresAway): ResendFailure =>
   failure("application_error", 503, message)
-
-/** The form of our ids: a provider's own may have another. */
-export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
