@@ -25,7 +25,7 @@ interface Share {
 const SHARES: ReadonlyArray<Share> = [
   {
     world: mailWorld,
-    invariants: "S1 S2 S4 S5 S9 D1 D3",
+    invariants: "S1 S2 S4 S5 S9 D1 D3 Q1 Q2 Q3",
     seeds: 120,
     mustHappen: mailWorld.mustHappen,
     fresh: 400,
@@ -100,11 +100,11 @@ const SHOWN_BY: Readonly<Record<string, number>> = {
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
 
 /** Runs them all: what failed, and what happened. */
-const simulateAll = async (world: SimulatedWorld, seeds: ReadonlyArray<number>) => {
+const simulateAll = async (world: SimulatedWorld, seeds: ReadonlyArray<number>, limits = world.full) => {
   const seen = new Set<string>()
   const failures: Array<Pick<Run, "seed" | "violations">> = []
   for (const seed of seeds) {
-    const run = await world.simulate(seed, { limits: world.full })
+    const run = await world.simulate(seed, { limits })
     if (run.violations.length > 0) failures.push({ seed, violations: run.violations })
     for (const what of run.seen.keys()) seen.add(what)
   }
@@ -161,7 +161,9 @@ describe("simulation: seeds that nobody has seen", () => {
 
 describe("simulation: what failed once", () => {
   it.each(REGRESSIONS)("holds: %s", async (_, world, seeds) => {
-    assert.deepStrictEqual((await simulateAll(world, seeds)).failures, [])
+    // Their stories are of before the send queue, which would make other ones of them.
+    const limits = { ...world.full, faults: world.full.faults.filter((fault) => fault !== "send queue") }
+    assert.deepStrictEqual((await simulateAll(world, seeds, limits)).failures, [])
   })
 })
 

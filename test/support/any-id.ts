@@ -13,7 +13,8 @@ const AnyId = Schema.String.pipe(
   Schema.brand("LogRowId"),
   Schema.brand("IdempotencyKey"),
   Schema.brand("KeyHash"),
-  Schema.brand("KeyTag")
+  Schema.brand("KeyTag"),
+  Schema.brand("QueueId")
 )
 /** An id of every kind: in a test the name of the variable says which one is meant. */
 export type AnyId = typeof AnyId.Type

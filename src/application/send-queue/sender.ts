@@ -62,8 +62,10 @@ const untilItsTurn = Effect.fnUntraced(function* (sender: Sender, work: QueuedWo
 })
 
 /** One request, to its end or its next wait. A shutdown hands back what it has not begun. */
-const work = (sender: Sender, item: QueuedWork): Effect.Effect<void> =>
-  untilItsTurn(sender, item).pipe(
+const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void> => {
+  const item = workOf(mail, now)
+  sender.running.set(mail.id, item)
+  return untilItsTurn(sender, item).pipe(
     Effect.onInterrupt(() => handBack(sender, item)),
     Effect.flatMap((isNow) =>
       isNow ? sender.parts.runner.detached(sendQueued(sender, item)) : handBack(sender, item)
@@ -76,6 +78,7 @@ const work = (sender: Sender, item: QueuedWork): Effect.Effect<void> =>
       })
     )
   )
+}
 
 /** Prolongs the leases of the requests under way, for as long as the process lives. */
 const renewing = (sender: Sender): Effect.Effect<never> =>
@@ -113,11 +116,7 @@ const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<n
       leaseMs: QUEUE_LEASE_MS
     })
     const now = yield* uptime
-    for (const mail of mails) {
-      const item = workOf(mail, now)
-      running.set(mail.id, item)
-      sender.fork(work(sender, item))
-    }
+    for (const mail of mails) sender.fork(send(sender, mail, now))
     lookMs = mails.length > 0 ? SHORTEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, lookMs * 2)
     if (mails.length < free) yield* wait(Math.min(lookMs, Math.max(5, nextMs ?? lookMs)))
   }
@@ -127,8 +126,10 @@ const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<n
 export class QueueSender extends Context.Service<
   QueueSender,
   {
-    /** Runs until the store fails. */
+    /** Takes what is due and sends it, until the store fails. */
     readonly run: Effect.Effect<never, StoreUnavailable>
+    /** A request that was taken, to its end or its next wait; its lease is prolonged meanwhile. */
+    readonly send: (mail: TakenMail) => Effect.Effect<void>
   }
 >()("postlane/application/QueueSender") {}
 
@@ -149,8 +150,10 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
       running: new Map(),
       fork: (body) => Effect.runForkWith(context)(body)
     }
+    yield* Effect.forkScoped(renewing(sender))
     return QueueSender.of({
-      run: Effect.scoped(Effect.andThen(Effect.forkScoped(renewing(sender)), looking(sender)))
+      run: looking(sender),
+      send: (mail) => Effect.flatMap(uptime, (now) => send(sender, mail, now))
     })
   })
 ).pipe(Layer.provide(layerKeyMemory))

@@ -324,9 +324,12 @@ export const decideRetry = (
   const leaseUntil = now + leaseMs
   // A call that is a day late asks no provider.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
+  // The key was free, and a send that found no claim store has left it open since: it is this retry's now, as one that no claim is of.
+  const kept: Claim =
+    claim.state === "refused" ? { ...claim, state: "deferred", payloadHash: "", result: undefined } : claim
   return {
     _tag: "Go",
-    claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt },
+    claim: { ...kept, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt },
     torn: false
   }
 }

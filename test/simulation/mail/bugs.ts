@@ -26,7 +26,11 @@ export const BUGS = [
   /** An ambiguous send is reported as failed for certain. */
   "ambiguous-reported-certain",
   /** A recorded retry's message runs again when it comes back. */
-  "recorded-runs-again"
+  "recorded-runs-again",
+  /** A cancel is answered although the mail is being sent. */
+  "queue-cancels-what-is-sent",
+  /** An ambiguous attempt ends its request at once, as certainly not sent. */
+  "queue-ends-refused"
 ] as const
 export type Bug = (typeof BUGS)[number]
 

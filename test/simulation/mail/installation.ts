@@ -5,11 +5,13 @@ import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
+import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
+import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import type { Chance, SimClock } from "../kernel.ts"
@@ -19,6 +21,7 @@ import type { Chronicle } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
 import type { Receive, Report } from "./oracle.ts"
 import type { ProviderModel } from "./provider-model.ts"
+import { type Queueing } from "./queue.ts"
 
 /** A process of an installation: it sends, and works on retries. */
 export interface MailProcess extends SimProcess {
@@ -54,9 +57,12 @@ export interface InstallationOptions {
   readonly onGranted: (subject: string, isNew: boolean) => void
   readonly onReport: (report: Report) => void
   readonly receives: Array<Receive>
+  /** Of an installation that queues mail. */
+  readonly queueing: Queueing | undefined
 }
 
 const programs = Layer.mergeAll(layerMailer, layerRetry)
+const programsWithQueue = Layer.mergeAll(programs, layerSender)
 
 /** How soon a consumer whose queue failed begins anew. */
 const CONSUME_AGAIN = "5 seconds"
@@ -265,6 +271,36 @@ export const makeInstallation = (options: InstallationOptions): Installation => 
       Context.add(MailProviders, { get: (provider) => connected[provider] })
     )
     const scope = yield* Scope.make()
+    const { queueing } = options
+    const road = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
+      call(
+        process,
+        chance,
+        options.roadToStore(process, true),
+        Effect.provideService(apply, Clock.Clock, options.databaseClock),
+        () => {
+          options.chronicle.saw(`queue ${operation} lost`)
+          return storeDown("connection lost")
+        }
+      )
+    if (queueing?.isOn === true) {
+      const withQueue = queueing.connect(process, outside, {
+        road,
+        settings,
+        onRecorded: options.onRecorded,
+        onGranted: options.onGranted
+      })
+      const sender = yield* Layer.buildWithScope(
+        programsWithQueue.pipe(Layer.provide(Layer.succeedContext(withQueue))),
+        scope
+      ).pipe(Effect.provideService(Clock.Clock, process.clock))
+      yield* queueing.consume(process, Context.get(withQueue, SendQueue), Context.get(sender, QueueSender))
+      yield* consume(options, process, attached.queue, breakHandler(bug, Context.get(sender, RetryHandler)))
+      processes.push(
+        Object.assign(process, { mailer: mailerOf(options, process, Context.get(sender, Mailer)) })
+      )
+      return
+    }
     const context: Context.Context<Mailer | RetryHandler> = yield* Layer.buildWithScope(
       programs.pipe(Layer.provide(Layer.succeedContext(outside))),
       scope

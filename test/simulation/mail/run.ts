@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-import { runSeeded, type SimClock } from "../kernel.ts"
+import { makeChance, runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { brokenBySending, copiesOfUses, type Observed, unexcusedDead } from "./oracle.ts"
@@ -13,6 +13,7 @@ import {
   type Order,
   stranger
 } from "./people.ts"
+import { queueingClient } from "./queue.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
 
 /** A copy beyond the first, where a provider does not dedupe. */
@@ -84,6 +85,15 @@ const rough = (world: World, orders: ReadonlyArray<Order>, roughMs: number) =>
         const order = explicit[(2 * n + (at === from ? 0 : 1)) % Math.max(1, explicit.length)]
         if (order !== undefined) yield* begin(clientAroundOutage(world, order, at))
       }
+    if (happens("send queue")) {
+      const { queueing } = world
+      const people = makeChance(world.seed + 13_000_003)
+      for (let n = 0; n < orders.length / 2; n++) {
+        const mixed = n % 4 === 3 ? explicit[n % Math.max(1, explicit.length)] : undefined
+        const key = mixed?.key ?? `queued-${n}`
+        yield* begin(queueingClient({ chance: people, isMixed: mixed !== undefined, queueing }, key, roughMs))
+      }
+    }
     if (happens("housekeeping")) yield* begin(housekeeping(world, roughMs))
     if (happens("another installation")) yield* begin(stranger(world, orders, roughMs))
     yield* begin(nemesis(world, roughMs, 12))
@@ -147,6 +157,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       const violations = [
         ...brokenBySending(observed),
         ...first.violations,
+        ...world.queueing.violations(observed.attempts),
         ...(goesOn ? (yield* brokenByDeferrals(world, observed)).violations : [])
       ]
       if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)
@@ -213,7 +224,14 @@ export const mailWorld: SimulatedWorld = {
     "process's clock steps",
     "provider answers late",
     "provider's rate refuses",
+    "queue begins Claimed",
     "queue duplicates a message",
+    "queue moves to deferred",
+    "queue moves to queued",
+    "queue moves to sent",
+    "queue passed on",
+    "cancel finds cancelled",
+    "cancel finds sending",
     "result deferred",
     "result failed",
     "result sent",

@@ -11,6 +11,7 @@ import { type Bug, BUGS } from "./bugs.ts"
 import { makeInstallation, type MailProcess } from "./installation.ts"
 import type { Observed, Receive, Report } from "./oracle.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "./provider-model.ts"
+import { makeQueueing, type Queueing } from "./queue.ts"
 import { announce } from "./vendor-events.ts"
 import { makeWeather, type Weather } from "./weather.ts"
 
@@ -44,12 +45,15 @@ export const FAULTS = [
   "events never come",
   "another installation",
   "housekeeping",
-  "a day passes"
+  "a day passes",
+  /** No fault: what the queue does beside everything else. Seeds of before it have their stories without. */
+  "send queue"
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
 /** Everything that lives outside the simulated processes, and survives them. */
 export interface World {
+  readonly seed: number
   readonly chance: Chance
   readonly happens: (fault: Fault) => boolean
   readonly chronicle: Chronicle
@@ -60,6 +64,8 @@ export interface World {
   readonly calm: { now: boolean }
   readonly weather: Weather
   readonly spawn: Effect.Effect<void>
+  /** What became of queued requests, as its callers and its providers saw it. */
+  readonly queueing: Queueing
   /** What the oracle goes by. */
   readonly observed: () => Observed
   readonly receives: ReadonlyArray<Receive>
@@ -239,6 +245,16 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
   const providers = { provider_a: provider("provider_a", true), provider_b: provider("provider_b", true) }
   const strangers = { provider_a: provider("provider_a", false), provider_b: provider("provider_b", false) }
   const receives: Array<Receive> = []
+  const queueing = makeQueueing({
+    clock,
+    database,
+    databaseClock: weather.databaseClock,
+    chronicle,
+    chance: makeChance(seed + 11_000_003),
+    isOn: happens("send queue"),
+    bug: planted,
+    onReport: (report) => observer.reports.push(report)
+  })
   const shared = { chance, clock, settings, databaseClock: weather.databaseClock }
   const ours = makeInstallation({
     ...shared,
@@ -258,7 +274,8 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     onSilence: (subject) => observer.silent.add(subject),
     onGranted: observer.granted,
     onReport: (report) => observer.reports.push(report),
-    receives
+    receives,
+    queueing
   })
   const elsewhere = makeInstallation({
     ...shared,
@@ -276,10 +293,12 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     onSilence: () => undefined,
     onGranted: () => undefined,
     onReport: () => undefined,
-    receives: []
+    receives: [],
+    queueing: undefined
   })
 
   return {
+    seed,
     chance,
     happens,
     chronicle,
@@ -290,6 +309,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
     calm,
     weather,
     spawn: ours.spawn,
+    queueing,
     observed: () => observer,
     receives,
     elsewhere

@@ -64,7 +64,11 @@ begin
     torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
     v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
     -- A retry that ends a use which is over, a day late, leaves the present use alone; a late one asks no provider any more.
+    -- A key that was free is this retry's: a send that found no claim store has left it open since.
     update email_send_claims x set
+      state = case x.state when 'refused' then 'deferred' else x.state end,
+      payload_hash = case x.state when 'refused' then '' else x.payload_hash end,
+      result = case x.state when 'refused' then null else x.result end,
       owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
       last_attempt_at = case
         when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at

@@ -1,0 +1,267 @@
+import { Clock, Context, Effect } from "effect"
+
+import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
+import type { MailerConfig } from "../../../src/application/mail/sending.ts"
+import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
+import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
+import { LogRowId, type QueueId } from "../../../src/domain/ids.ts"
+import { continuation } from "../../../src/domain/mail/claim.ts"
+import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
+import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
+import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import type { Chance, SimClock } from "../kernel.ts"
+import { CallTrace, noted, repeatedly, type SimProcess, traced } from "../process.ts"
+import type { Chronicle } from "../world.ts"
+import type { Bug } from "./bugs.ts"
+import type { Report } from "./oracle.ts"
+import type { Attempt } from "./provider-model.ts"
+
+/** A sender that is silent for so long has lost its request. */
+const LEASE_MS = 12_000
+/** How far off a moment may be that two clocks measure. */
+const SLACK_MS = 60_000
+
+/** A request, as its caller knows it. */
+interface Asked {
+  readonly id: QueueId
+  readonly subject: string
+  /** No direct send has its key. */
+  readonly isAlone: boolean
+  readonly sendAt: number
+  /** When a cancel was answered `cancelled`. */
+  cancelledAt: number | undefined
+}
+
+interface Road {
+  readonly road: <A>(
+    operation: string,
+    apply: Effect.Effect<A, StoreUnavailable>
+  ) => Effect.Effect<A, StoreUnavailable>
+  readonly settings: MailerConfig["Service"]
+  readonly onRecorded: (entry: RecordSend) => void
+  readonly onGranted: (subject: string, isNew: boolean) => void
+}
+
+interface QueueingOptions {
+  readonly clock: SimClock
+  readonly database: MailDatabase
+  readonly databaseClock: SimClock
+  readonly chronicle: Chronicle
+  readonly chance: Chance
+  readonly isOn: boolean
+  readonly bug: Bug | undefined
+  readonly onReport: (report: Report) => void
+}
+
+const failedResult = {
+  ok: false,
+  status: "failed",
+  kind: "unavailable",
+  error: "planted",
+  provider: null,
+  providerMessageId: null,
+  failedOver: false,
+  idempotencyKey: "",
+  suppressedRecipients: []
+} as const
+
+/** The queue with the bug in it. */
+const broken = (bug: Bug | undefined, queue: SendQueue["Service"]): SendQueue["Service"] => {
+  switch (bug) {
+    case "queue-cancels-what-is-sent":
+      return {
+        ...queue,
+        cancel: (id) => Effect.map(queue.cancel(id), (state) => (state === "sending" ? "cancelled" : state))
+      }
+    case "queue-ends-refused":
+      return {
+        ...queue,
+        move: (move) =>
+          queue.move(
+            move.state === "deferred"
+              ? {
+                  ...move,
+                  state: "failed",
+                  frees: true,
+                  result: { ...failedResult, sendId: LogRowId.make(move.id) }
+                }
+              : move
+          )
+      }
+    default:
+      return queue
+  }
+}
+
+/** The queue of a world: what its callers asked for, and the senders of its processes. */
+export const makeQueueing = (options: QueueingOptions) => {
+  const { bug, chance, chronicle, clock, database, databaseClock, isOn } = options
+  const now = () => clock.currentTimeMillisUnsafe()
+  const asked = new Map<QueueId, Asked>()
+  const { queue: whole, queued } = makeSendQueue(database)
+  const inner = broken(bug, whole)
+  const inItsTime = Effect.provideService(Clock.Clock, databaseClock)
+  const rate = chance.pick([0, 0, 2])
+  const paces: ReadonlyArray<PaceLimit> = [
+    { provider: "provider_a", rate, fixed: true },
+    { provider: "provider_b", rate: 0, fixed: true }
+  ]
+
+  /** The queue as a process reaches it. */
+  const queueOf = (process: SimProcess, { onGranted, onRecorded, road }: Road): SendQueue["Service"] => {
+    const begun = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
+      noted(clock, apply, (applied) => road(operation, applied))
+    return {
+      ...inner,
+      take: (entry) => road("take", inner.take(entry)),
+      renew: (held, leaseMs) => road("renew", inner.renew(held, leaseMs)),
+      begin: (entry) =>
+        begun(
+          "begin",
+          Effect.tap(inner.begin(entry), ({ decision, evidence }) =>
+            Effect.map(CallTrace, ({ subject }) => {
+              chronicle.saw(`queue begins ${decision._tag}`)
+              if (
+                decision._tag === "Claimed" &&
+                subject !== undefined &&
+                evidence === undefined &&
+                continuation(decision) === "ask"
+              )
+                onGranted(subject, decision.sticky === undefined)
+            })
+          )
+        ),
+      beginRetry: (entry) => begun("beginRetry", inner.beginRetry(entry)),
+      token: (pace) => road("token", inner.token(pace)),
+      move: (move) =>
+        road(
+          "move",
+          Effect.tap(inner.move(move), (moved) =>
+            Effect.sync(() => {
+              chronicle.saw(moved === undefined ? "queue passed on" : `queue moves to ${move.state}`)
+              if (moved === undefined || move.record === undefined) return
+              onRecorded(move.record)
+              const request = asked.get(move.id)
+              if (move.result === null || request === undefined) return
+              options.onReport({
+                subject: request.subject,
+                process: process.id,
+                from: now(),
+                at: now(),
+                claimed: true,
+                result: move.result
+              })
+            })
+          )
+        )
+    }
+  }
+
+  return {
+    isOn,
+    asked,
+    /** What the sender of a process is made of, beside what its mailer is. */
+    connect: <R>(process: SimProcess, outside: Context.Context<R>, road: Road) =>
+      outside.pipe(
+        Context.add(SendQueue, queueOf(process, road)),
+        Context.add(QueueConfig, { concurrency: 4, maxAgeMs: 24 * 3_600_000, paces })
+      ),
+    /** Takes and sends, until the process dies. */
+    consume: (process: SimProcess, queue: SendQueue["Service"], sender: QueueSender["Service"]) => {
+      const take = Effect.gen(function* () {
+        const { mails } = yield* queue.take({ paces, primary: "provider_a", limit: 4, leaseMs: LEASE_MS })
+        for (const mail of mails)
+          yield* Effect.forkDetach(traced(sender.send(mail), asked.get(mail.id)?.subject))
+      })
+      return repeatedly(
+        process,
+        () => chance.int(200, 1_500),
+        take,
+        () => queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
+      ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
+    },
+    /** Queues a mail; a lost answer is asked for again. */
+    enqueue: (key: string, subject: string, isAlone: boolean, delayMs: number) =>
+      Effect.gen(function* () {
+        const sendAt = now() + delayMs
+        const request = {
+          to: "a@x.test",
+          subject,
+          text: "t",
+          category: chance.pick(["auth", "transactional", "marketing"]),
+          source: "api:simulation",
+          idempotencyKey: key,
+          ...(delayMs > 0
+            ? { sendAt: new Date(databaseClock.currentTimeMillisUnsafe() + delayMs).toISOString() }
+            : {})
+        }
+        const answer = yield* Effect.result(
+          inItsTime(inner.enqueue([{ request, payloadHash: `${key} ${subject}` }]))
+        )
+        if (answer._tag === "Failure") return undefined
+        const [queued] = answer.success
+        if (queued === undefined) return undefined
+        if (!asked.has(queued.id))
+          asked.set(queued.id, { id: queued.id, subject, isAlone, sendAt, cancelledAt: undefined })
+        return queued.id
+      }),
+    cancel: (id: QueueId) =>
+      Effect.gen(function* () {
+        const state = yield* Effect.orDie(inItsTime(inner.cancel(id)))
+        chronicle.saw(`cancel finds ${state}`)
+        const request = asked.get(id)
+        if (state === "cancelled" && request !== undefined) request.cancelledAt ??= now()
+      }),
+    /** Q1, Q2 and Q3: every request has an end that is true, what was cancelled is not sent, and nothing goes before its time. */
+    violations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> =>
+      queued().flatMap((row) => {
+        const request = asked.get(row.id)
+        if (request === undefined) return []
+        const own = attempts.filter(({ subject }) => subject === request.subject)
+        const found: Array<string> = []
+        const { cancelledAt, isAlone, sendAt, subject } = request
+        if (row.endedAt === undefined) found.push(`Q1: ${subject} is ${row.state} for ever`)
+        if (!isAlone) return found
+        const isDelivered = own.some(({ delivered }) => delivered)
+        if (row.state === "sent" && !isDelivered)
+          found.push(`Q1: ${subject} is sent, and no provider accepted it`)
+        const isCertain =
+          row.state === "failed" && row.result?.status === "failed" && row.result.kind !== "ambiguous"
+        if (isCertain && isDelivered)
+          found.push(`Q1: ${subject} ended as certainly not sent, and a provider has it`)
+        if (row.endedAt !== undefined && row.state === "failed" && own.length === 0)
+          found.push(`Q1: ${subject} ended failed unasked`)
+        if (
+          cancelledAt !== undefined &&
+          own.some(({ delivered, startedAt }) => delivered || startedAt > cancelledAt)
+        )
+          found.push(`Q2: ${subject} was cancelled at ${cancelledAt}, and sent`)
+        if (own.some(({ startedAt }) => startedAt < sendAt - SLACK_MS))
+          found.push(`Q3: ${subject} was sent before its time`)
+        return found
+      })
+  }
+}
+export type Queueing = ReturnType<typeof makeQueueing>
+
+/** A caller that queues a mail, asks again as one whose answer was lost, and may cancel it. */
+export const queueingClient = (
+  {
+    chance,
+    isMixed,
+    queueing
+  }: { readonly chance: Chance; readonly isMixed: boolean; readonly queueing: Queueing },
+  key: string,
+  roughMs: number
+) =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(chance.int(0, roughMs / 2))
+    const delayMs = chance.bool(0.3) ? chance.int(1_000, 600_000) : 0
+    const id = yield* queueing.enqueue(key, key, !isMixed, delayMs)
+    if (id === undefined) return
+    if (chance.bool(0.3)) yield* queueing.enqueue(key, key, !isMixed, delayMs)
+    if (!chance.bool(0.3)) return
+    yield* Effect.sleep(chance.int(0, 120_000))
+    yield* queueing.cancel(id)
+  })
