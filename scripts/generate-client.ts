@@ -145,11 +145,15 @@ const problemsOf = ({ responses }: Operation): ReadonlyArray<string> =>
 
 /** How a success arrives: JSON, text, bytes, events, or nothing. */
 const answerOf = ({ responses }: Operation): { readonly kind: string; readonly type: string } => {
-  const content = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1].content
+  const successes = Object.entries(responses).flatMap(([status, { content }]) =>
+    status.startsWith("2") ? [content] : []
+  )
+  const [content] = successes
   const media = Object.keys(content ?? {})[0]
   if (content === undefined || media === undefined) return { kind: "none", type: "undefined" }
-  const schema = jsonOf(content)
-  if (schema !== undefined) return { kind: "json", type: typeOf(schema, false) }
+  const schemas = successes.flatMap((one) => jsonOf(one) ?? [])
+  if (schemas.length > 0)
+    return { kind: "json", type: schemas.map((schema) => typeOf(schema, false)).join(" | ") }
   if (media === "text/event-stream") return { kind: "events", type: "string" }
   return media.startsWith("text/") ? { kind: "text", type: "string" } : { kind: "bytes", type: "Uint8Array" }
 }

@@ -1,4 +1,4 @@
--- Gives each of these requests, locked by the caller, a lease of its own, and returns them in their order. `wait_ms`: until its token. A step of
+-- Gives each of these requests a new lease, and returns them in their order. The caller has locked them. `wait_ms`: until its token. A step of
 -- `take_queued_emails`.
 create or replace function lease_queued_emails(
   p_ids uuid[], p_now timestamptz, p_lease interval, p_first timestamptz, p_spacing interval

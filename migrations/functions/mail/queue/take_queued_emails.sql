@@ -1,8 +1,8 @@
--- Takes requests that are due for a sender, each under a lease of its own (QUEUE-3 to QUEUE-5). Called by `SendQueue`. `p_paces`: for each provider, in one order for all
+-- Takes due requests for a sender, each under a new lease (QUEUE-3 to QUEUE-5). Called by `SendQueue`. `p_paces`: for each provider, in one order for all
 -- callers, { provider, rate (a second; 0: no pace), fixed (the provider's own word does not count), primary }.
 --
 -- A row of the answer: the request; `wait_ms` until it may leave; `next_ms`, in each row, until there may be more. Where nothing is due there is
--- one row, without a request. A request whose sender is silent is due again when its lease is over.
+-- one row, without a request. A silent sender's request is due again when its lease is over.
 create or replace function take_queued_emails(p_paces jsonb, p_limit integer, p_lease interval)
 returns table (
   next_ms float8, wait_ms float8, id uuid, lease uuid, idempotency_key text, request jsonb, deferral text, tried jsonb, deaths integer, refusals integer,
@@ -67,8 +67,7 @@ begin
     if p.rate > 0 then
       v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
     end if;
-    return query
-    select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
+    return query select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
   end loop;
   next_ms := greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000);
   return next;
