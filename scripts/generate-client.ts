@@ -229,10 +229,13 @@ const types = [
 const routeOf = ({ method, operation, path }: (typeof operations)[number]) => {
   const { kind } = answerOf(operation)
   const body = bodyOf(operation)
-  const keyed = body !== undefined && resolved(body).properties?.[KEYED] !== undefined
+  const properties = body === undefined ? {} : (resolved(body).properties ?? {})
+  const keyedLists = Object.entries(properties).flatMap(([name, { items }]) =>
+    items !== undefined && resolved(items).properties?.[KEYED] !== undefined ? [`key:${name}`] : []
+  )
   const flags = [
     kind === "json" ? [] : [kind],
-    keyed ? ["key"] : [],
+    properties[KEYED] === undefined ? keyedLists : ["key"],
     hasSecret(operation) ? ["secret"] : []
   ].flat()
   return [method, path, ...flags].join(" ")
@@ -244,7 +247,7 @@ for (const one of operations) {
   groups.set(group, [...(groups.get(group) ?? []), `    ${name}: ${JSON.stringify(routeOf(one))}`])
 }
 const table = `${HEAD}
-/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`secret\` where the caller proves itself by the shared secret. */
+/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`key:LIST\` where each entry of its list has one, \`secret\` where the caller proves itself by the shared secret. */
 export const ROUTES = {
 ${[...groups].map(([group, routes]) => `  ${group}: {\n${routes.join(",\n")}\n  }`).join(",\n")}
 } as const
