@@ -140,6 +140,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
 
     test("takes a request once, under a lease; when its sender is silent another one takes it, and knows", (world) =>
       Effect.gen(function* () {
+        assert.deepStrictEqual(yield* take(world), { mails: [], nextMs: undefined })
         const [queued] = yield* enqueue(world, {})
         const first = one(yield* take(world))
         assert.strictEqual(first.id, queued?.id)

@@ -69,7 +69,7 @@ begin
     end if;
     return query select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
   end loop;
-  next_ms := greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000);
+  next_ms := case when v_next is not null then greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000) end;
   return next;
 end
 $$;
