@@ -145,11 +145,15 @@ const problemsOf = ({ responses }: Operation): ReadonlyArray<string> =>
 
 /** How a success arrives: JSON, text, bytes, events, or nothing. */
 const answerOf = ({ responses }: Operation): { readonly kind: string; readonly type: string } => {
-  const content = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1].content
+  const successes = Object.entries(responses).flatMap(([status, { content }]) =>
+    status.startsWith("2") ? [content] : []
+  )
+  const [content] = successes
   const media = Object.keys(content ?? {})[0]
   if (content === undefined || media === undefined) return { kind: "none", type: "undefined" }
-  const schema = jsonOf(content)
-  if (schema !== undefined) return { kind: "json", type: typeOf(schema, false) }
+  const schemas = successes.flatMap((one) => jsonOf(one) ?? [])
+  if (schemas.length > 0)
+    return { kind: "json", type: schemas.map((schema) => typeOf(schema, false)).join(" | ") }
   if (media === "text/event-stream") return { kind: "events", type: "string" }
   return media.startsWith("text/") ? { kind: "text", type: "string" } : { kind: "bytes", type: "Uint8Array" }
 }
@@ -225,10 +229,13 @@ const types = [
 const routeOf = ({ method, operation, path }: (typeof operations)[number]) => {
   const { kind } = answerOf(operation)
   const body = bodyOf(operation)
-  const keyed = body !== undefined && resolved(body).properties?.[KEYED] !== undefined
+  const properties = body === undefined ? {} : (resolved(body).properties ?? {})
+  const keyedLists = Object.entries(properties).flatMap(([name, { items }]) =>
+    items !== undefined && resolved(items).properties?.[KEYED] !== undefined ? [`key:${name}`] : []
+  )
   const flags = [
     kind === "json" ? [] : [kind],
-    keyed ? ["key"] : [],
+    properties[KEYED] === undefined ? keyedLists : ["key"],
     hasSecret(operation) ? ["secret"] : []
   ].flat()
   return [method, path, ...flags].join(" ")
@@ -240,7 +247,7 @@ for (const one of operations) {
   groups.set(group, [...(groups.get(group) ?? []), `    ${name}: ${JSON.stringify(routeOf(one))}`])
 }
 const table = `${HEAD}
-/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`secret\` where the caller proves itself by the shared secret. */
+/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`key:LIST\` where each entry of its list has one, \`secret\` where the caller proves itself by the shared secret. */
 export const ROUTES = {
 ${[...groups].map(([group, routes]) => `  ${group}: {\n${routes.join(",\n")}\n  }`).join(",\n")}
 } as const

@@ -61,3 +61,8 @@ export interface SendKey {
   readonly keyHash: KeyHash
   readonly tag: KeyTag | undefined
 }
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Whether a text has the form of our ids. */
+export const isUuid = (text: string): boolean => UUID.test(text)

@@ -4,6 +4,7 @@ import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
 import { openapiTypescript } from "./openapi-typescript/reference.ts"
+import { ownTransaction } from "./own-transaction/reference.ts"
 import { promtool } from "./promtool/reference.ts"
 import { publint } from "./publint/reference.ts"
 import type { Reference } from "./reference.ts"
@@ -19,6 +20,7 @@ export const references: ReadonlyArray<Reference> = [
   promtool,
   cfnLint,
   openapiTypescript,
+  ...ownTransaction,
   oapiCodegen,
   openapiPythonClient,
   publint,

@@ -10,8 +10,10 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly kind: Kind
-  /** Its body has an idempotency key. */
+  /** Its body has an idempotency key, or each entry of its list has one. */
   readonly keyed: boolean
+  /** The member of the body whose entries have the keys. */
+  readonly keyedList: string | undefined
   /** Its caller proves itself by the shared secret. */
   readonly secret: boolean
 }
@@ -22,7 +24,9 @@ const KINDS: ReadonlyArray<Kind> = ["text", "bytes", "events", "none"]
 export const routeOf = (text: string): Route => {
   const [method = "GET", path = "/", ...flags] = text.split(" ")
   const kind = KINDS.find((one) => flags.includes(one)) ?? "json"
-  return { method, path, kind, keyed: flags.includes("key"), secret: flags.includes("secret") }
+  const keyedList = flags.find((flag) => flag.startsWith("key:"))?.slice("key:".length)
+  const keyed = flags.includes("key") || keyedList !== undefined
+  return { method, path, kind, keyed, keyedList, secret: flags.includes("secret") }
 }
 
 /** Text that a URL would not keep as a segment: it is dropped, or leads elsewhere. */
@@ -83,13 +87,23 @@ const isRaw = (body: unknown): body is RawBody =>
   body instanceof ReadableStream ||
   ArrayBuffer.isView(body)
 
-/** Bytes as they are, anything else as JSON, under an idempotency key that all attempts share. */
-export const outgoingOf = ({ keyed }: Route, body: unknown): Outgoing => {
+const withKey = (given: Input): Input =>
+  (given["idempotencyKey"] ?? undefined) === undefined ? { ...given, idempotencyKey: newKey() } : given
+
+/** The body with the keys that its caller left out. */
+const withKeys = ({ keyed, keyedList }: Route, given: Input): Input => {
+  if (!keyed) return given
+  if (keyedList === undefined) return withKey(given)
+  const entries = given[keyedList]
+  return Array.isArray(entries)
+    ? { ...given, [keyedList]: (entries as ReadonlyArray<Input>).map(withKey) }
+    : given
+}
+
+/** Bytes as they are, anything else as JSON, under idempotency keys that all attempts share. */
+export const outgoingOf = (route: Route, body: unknown): Outgoing => {
   if (body === undefined) return { body: undefined, type: undefined, raw: undefined }
   if (isForm(body)) return { body, type: undefined, raw: body }
   if (isRaw(body)) return { body, type: "application/octet-stream", raw: body }
-  const given = body as Input
-  const hasKey = (given["idempotencyKey"] ?? undefined) !== undefined
-  const whole = keyed && !hasKey ? { ...given, idempotencyKey: newKey() } : given
-  return { body: JSON.stringify(whole), type: "application/json", raw: undefined }
+  return { body: JSON.stringify(withKeys(route, body as Input)), type: "application/json", raw: undefined }
 }

@@ -1,20 +1,14 @@
 import { Effect, Result } from "effect"
 
 import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
+import { isUuid, QueueId } from "../../domain/ids.ts"
+import type { QueueState } from "../../domain/mail/queue.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
-import type { InvalidCursor } from "../../ports/cursor.ts"
 import type { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
-import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
+import type { QueuedMail } from "../../ports/mail/send-queue.ts"
+import { failure, notTaken, type ResendAnswer, success } from "./resend-answers.ts"
 import { renamed } from "./resend-request.ts"
-
-type Env = Readonly<Record<string, unknown>>
-
-/** Reads the send log that these settings name; fails with why it cannot be read. */
-export type ReadLog = <A>(
-  env: Env,
-  read: (log: EmailLogQuery["Service"]) => Effect.Effect<A, StoreUnavailable | InvalidCursor>
-) => Promise<Result.Result<A, string>>
+import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
 
 /** A mail of the list, in the words of Resend's SDK. */
 interface ListedEmail {
@@ -30,7 +24,8 @@ interface ListedEmail {
   /** Not kept: empty. */
   readonly message_id: string
   readonly reply_to: null
-  readonly scheduled_at: null
+  /** Of a mail that waits in the send queue. */
+  readonly scheduled_at: string | null
 }
 
 /** One mail. Bodies are not kept. */
@@ -65,7 +60,17 @@ const EVENTS = {
   bounced: "bounced",
   complained: "complained"
 } as const satisfies Record<EmailStatus, string>
-type ResendEvent = (typeof EVENTS)[EmailStatus]
+/** A mail of the queue that has no row in the log yet, or never gets one since it was cancelled. */
+const QUEUED = {
+  queued: "queued",
+  sending: "queued",
+  deferred: "queued",
+  sent: "sent",
+  suppressed: "suppressed",
+  failed: "failed",
+  cancelled: "canceled"
+} as const satisfies Record<QueueState, string>
+type ResendEvent = (typeof EVENTS)[EmailStatus] | (typeof QUEUED)[QueueState] | "scheduled"
 
 const listedOf = (row: EmailLogRow): ListedEmail => ({
   id: row.id,
@@ -81,20 +86,39 @@ const listedOf = (row: EmailLogRow): ListedEmail => ({
   scheduled_at: null
 })
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 /** The row of an id that a send answered, else of the provider's own, which its webhooks name. */
 const rowOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], id: string) {
-  const own = UUID.test(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
+  const own = isUuid(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
   return own ?? (yield* log.page({ providerMessageId: id, limit: 1 })).rows[0]
 })
 
-const answered = <A>(read: Result.Result<A, string>): Result.Result<A, ResendFailure> =>
-  Result.mapError(read, (reason) => failure("application_error", 503, reason))
+const member = (mail: unknown, name: string): unknown =>
+  typeof mail === "object" && mail !== null ? Reflect.get(mail, name) : undefined
 
-const notFound = () => failure("not_found", 404, "Email not found")
+const textsOf = (value: unknown): Array<string> => [value].flat().filter((one) => typeof one === "string")
+
+const queuedOf = ({ createdAt, id, mail, sendAt, state }: QueuedMail): ListedEmail => {
+  const isLater = state === "queued" && sendAt > createdAt
+  const copies = [...textsOf(member(mail, "cc")), ...textsOf(member(mail, "bcc"))]
+  return {
+    id,
+    to: textsOf(member(mail, "to")),
+    cc: null,
+    bcc: copies.length === 0 ? null : copies,
+    from: textsOf(member(mail, "from")).join(""),
+    subject: textsOf(member(mail, "subject")).join(""),
+    created_at: new Date(createdAt).toISOString(),
+    last_event: isLater ? "scheduled" : QUEUED[state],
+    message_id: "",
+    reply_to: null,
+    scheduled_at: isLater ? new Date(sendAt).toISOString() : null
+  }
+}
+
+export const notFound = () => failure("not_found", 404, "Email not found")
 
 /** What is wrong with the page that was asked for. */
 const wrongPage = ({ after, before, limit = DEFAULT_LIMIT, ...others }: ResendListOptions) => {
@@ -122,17 +146,23 @@ const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], optio
 /** The SDK's options for a request: headers and a signal. The log is read without a request, so that they have no effect. */
 export type ResendReadOptions = object
 
-/** `emails.get` and `emails.list`, from the send log. */
-export const makeSentEmails = (readLog: ReadLog, env: () => Env) => ({
+/** `emails.get` and `emails.list`, from the send log; `get` looks into the queue, too. */
+export const makeSentEmails = (useStores: UseStores, env: () => Env) => ({
   get: async (id: string, given: ResendReadOptions = {}): Promise<ResendAnswer<LoggedEmail>> => {
     const asked = renamed(given, [])
     if (Result.isFailure(asked)) return notTaken(asked.failure)
-    const read = answered(await readLog(env(), (log) => rowOf(log, id)))
-    if (Result.isFailure(read)) return read.failure
-    const row = read.success
-    return row === undefined
-      ? notFound()
-      : success({ object: "email", ...listedOf(row), html: null, text: null })
+    const read = await useStores(
+      env(),
+      Effect.fnUntraced(function* ({ log, queue }) {
+        const row = yield* rowOf(log, id)
+        if (row !== undefined) return listedOf(row)
+        const queued = isUuid(id) ? yield* queue.find(QueueId.make(id)) : undefined
+        return queued && queuedOf(queued)
+      })
+    )
+    if (Result.isFailure(read)) return storesAway(read.failure)
+    const email = read.success
+    return email === undefined ? notFound() : success({ object: "email", ...email, html: null, text: null })
   },
   list: async (
     options: ResendListOptions = {},
@@ -141,8 +171,8 @@ export const makeSentEmails = (readLog: ReadLog, env: () => Env) => ({
     const asked = renamed(given, [])
     const wrong = Result.isFailure(asked) ? asked.failure : wrongPage(options)
     if (wrong !== undefined) return notTaken(wrong)
-    const read = answered(await readLog(env(), (log) => pageOf(log, options)))
-    if (Result.isFailure(read)) return read.failure
+    const read = await useStores(env(), ({ log }) => pageOf(log, options))
+    if (Result.isFailure(read)) return storesAway(read.failure)
     const page = read.success
     return page === undefined
       ? notFound()

@@ -1,7 +1,8 @@
 import { Result } from "effect"
 
+import type { FieldIssue } from "../../domain/field-issues.ts"
 import { makeMessage, type SendRequest } from "../../domain/mail/message.ts"
-import { decodeSendRequest } from "../../domain/mail/read-request.ts"
+import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
 import { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import { unknownName } from "../../domain/nearest-name.ts"
@@ -44,9 +45,10 @@ export interface ResendEmail {
   readonly headers?: Record<string, string> | undefined
   readonly tags?: Array<{ readonly name: string; readonly value: string }> | undefined
   readonly attachments?: Array<ResendAttachment> | undefined
+  /** ISO 8601 with its time zone, at most 30 days ahead; needs the send queue. */
+  readonly scheduledAt?: string | undefined
   readonly react?: unknown
   readonly template?: unknown
-  readonly scheduledAt?: string | undefined
   readonly topicId?: string | null | undefined
   /** Beyond Resend: which suppressions apply, and where the mail comes from. */
   readonly category?: Category | undefined
@@ -57,7 +59,6 @@ export interface ResendEmail {
 const REFUSED = {
   react: "render the component first, for example with @react-email/render, and pass html",
   template: "templates are kept by Resend: render the mail first, and pass html",
-  scheduledAt: "mails are not scheduled: call at the time, from a job",
   topicId: "topics are kept by Resend"
 } as const
 
@@ -67,7 +68,14 @@ const base64Of = (content: string | Uint8Array | ArrayBuffer): string => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
 }
 
-export type Read = { readonly request: SendRequest } | { readonly refused: ResendFailure }
+/** What is sent, and when. */
+export interface Scheduled {
+  readonly request: SendRequest
+  /** ISO 8601; absent where it is sent at once. */
+  readonly sendAt: string | undefined
+}
+
+export type Read = Scheduled | { readonly refused: ResendFailure }
 
 /** Placeholder for the sender of the settings: validation does not depend on which one it is. */
 const ANY_SENDER = {
@@ -86,7 +94,8 @@ const EMAIL = [
   "text",
   "headers",
   "tags",
-  "attachments"
+  "attachments",
+  "scheduledAt"
 ]
 const EMAIL_MEMBERS = [...EMAIL, ...Object.keys(REFUSED), "category", "source"]
 const ATTACHMENT_MEMBERS = ["filename", "content", "contentType", "contentId", "path"]
@@ -128,6 +137,12 @@ const asMeant = (address: unknown): unknown => {
 const addressesAsMeant = (addresses: unknown): unknown =>
   Array.isArray(addresses) ? addresses.map(asMeant) : asMeant(addresses)
 
+/** Resend also reads dates in words. */
+const inTheirWords = (issue: FieldIssue): FieldIssue =>
+  issue.path === "sendAt"
+    ? { path: "scheduledAt", message: `${issue.message}; words such as "in 1 hour" are not read` }
+    : issue
+
 /** Our request of a Resend call; checked by the rules of the library, so that a batch knows before it begins. */
 export const requestOf = (
   given: ResendEmail,
@@ -153,7 +168,7 @@ export const requestOf = (
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined)
     return { refused: failure("validation_error", 422, `tags: ${twice} is there twice`) }
-  const { bcc, cc, from, headers, html, replyTo, subject, tags, text, to } = email
+  const { bcc, cc, from, headers, html, replyTo, scheduledAt, subject, tags, text, to } = email
   const body = {
     from: addressesAsMeant(from),
     to: addressesAsMeant(to),
@@ -173,12 +188,13 @@ export const requestOf = (
       content: base64Of(content)
     })),
     category: email.category ?? options.category ?? "transactional",
-    source: email.source ?? options.source ?? "resend"
+    source: email.source ?? options.source ?? "resend",
+    sendAt: scheduledAt
   }
-  const checked = Result.flatMap(decodeSendRequest(body), (request) =>
-    Result.map(makeMessage(request, ANY_SENDER), () => request)
+  const checked = Result.flatMap(decodeQueueRequest(body), ({ mail, sendAt }) =>
+    Result.map(makeMessage(mail, ANY_SENDER), () => ({ request: mail, sendAt }))
   )
-  if (Result.isSuccess(checked)) return { request: checked.success }
-  const { message } = new InvalidRequest({ issues: checked.failure })
+  if (Result.isSuccess(checked)) return checked.success
+  const { message } = new InvalidRequest({ issues: checked.failure.map(inTheirWords) })
   return { refused: failure("validation_error", 422, message) }
 }

@@ -1,18 +1,21 @@
 import { Result } from "effect"
 
 import type { SendRequest } from "../../domain/mail/message.ts"
+import type { QueueState } from "../../domain/mail/queue.ts"
 import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
 import {
   type LoggedEmail,
   type LoggedEmails,
   makeSentEmails,
-  type ReadLog,
+  notFound,
   type ResendListOptions,
   type ResendReadOptions
 } from "./resend-log.ts"
-import { type Read, renamed, requestOf, type ResendEmail } from "./resend-request.ts"
+import { cancelQueued, enqueueAll, noQueue } from "./resend-queue.ts"
+import { type Read, renamed, requestOf, type ResendEmail, type Scheduled } from "./resend-request.ts"
 import type { ResendSettings } from "./resend-settings.ts"
+import type { UseStores } from "./resend-stores.ts"
 import type { DropInOptions, Send } from "./send.ts"
 
 export interface ResendRequestOptions {
@@ -23,10 +26,10 @@ export interface ResendBatchOptions extends ResendRequestOptions {
   readonly batchValidation?: "strict" | "permissive" | undefined
 }
 
-/** Of a mail: its id in the send log, and how the send ended. */
+/** Of a mail: its id in the send log, and how the send ended, or where it stands in the queue. */
 interface ResendSent {
   readonly id: string
-  readonly status: SendResult["status"]
+  readonly status: SendResult["status"] | QueueState
 }
 
 interface ResendBatchSent {
@@ -57,17 +60,27 @@ const errorOf = (result: SendResult & { readonly ok: false }) => {
 const answerOf = (result: SendResult): ResendAnswer<ResendSent> =>
   result.ok ? success({ id: result.sendId, status: result.status }) : errorOf(result)
 
+/** The one mail of a call that is sent later. */
+const scheduledAs = (answer: Awaited<ReturnType<typeof enqueueAll>>): ResendAnswer<ResendSent> => {
+  if (answer === undefined) return noQueue
+  if (answer.error !== null) return answer
+  const [queued] = answer.data
+  return queued === undefined ? notFound() : success({ id: queued.id, status: queued.state })
+}
+
 /** The part of Resend's SDK that sends, with its names, options and answers, on Postlane. */
 export interface ResendDropIn {
   readonly emails: {
     readonly send: (email: ResendEmail, options?: ResendRequestOptions) => Promise<ResendAnswer<ResendSent>>
     readonly create: ResendDropIn["emails"]["send"]
-    /** From the send log: by the id that the send answered, or by Resend's own. */
+    /** From the send log or the queue: by the id that the send answered, or by Resend's own. */
     readonly get: (id: string, options?: ResendReadOptions) => Promise<ResendAnswer<LoggedEmail>>
     readonly list: (
       options?: ResendListOptions,
       requestOptions?: ResendReadOptions
     ) => Promise<ResendAnswer<LoggedEmails>>
+    /** Of a mail that waits in the queue: one of a batch, or with `scheduledAt`. */
+    readonly cancel: (id: string) => Promise<ResendAnswer<{ readonly object: "email"; readonly id: string }>>
   }
   readonly batch: {
     readonly send: (
@@ -96,14 +109,27 @@ const sendAll = async (requests: ReadonlyArray<SendRequest | undefined>, send: S
   return answers
 }
 
+/** A batch in the send queue: all of it or nothing, but for what is left out of a permissive one. */
+const queueBatch = async (
+  reads: ReadonlyArray<Read>,
+  enqueue: (mails: ReadonlyArray<Scheduled>) => ReturnType<typeof enqueueAll>,
+  permissive: boolean
+): Promise<ResendAnswer<ResendBatchSent> | undefined> => {
+  const answer = await enqueue(reads.flatMap((read) => ("refused" in read ? [] : [read])))
+  if (answer === undefined || answer.error !== null) return answer
+  const data = answer.data.map(({ id }) => ({ id }))
+  const errors = reads.flatMap((read, index) =>
+    "refused" in read ? [{ index, message: read.refused.error.message }] : []
+  )
+  return success(permissive ? { data, errors } : { data })
+}
+
+/** A batch where there is no queue: each mail is a send of its own. */
 const sendBatch = async (
   reads: ReadonlyArray<Read>,
   send: SendOne,
   permissive: boolean
 ): Promise<ResendAnswer<ResendBatchSent>> => {
-  const refused = reads.find((read) => "refused" in read)
-  // Strict, as with Resend: one that is not valid, and none goes out.
-  if (refused !== undefined && !permissive) return refused.refused
   const answers = await sendAll(
     reads.map((read) => ("request" in read ? read.request : undefined)),
     send
@@ -128,21 +154,27 @@ const sendBatch = async (
 /** Services that the drop-in uses. */
 interface ResendParts {
   readonly send: Send
-  readonly readLog: ReadLog
+  readonly useStores: UseStores
   readonly settings: ResendSettings
 }
 
-/** Makes the drop-in on a function that sends, and on the send log. */
+const isLater = (read: Read): boolean => "sendAt" in read && read.sendAt !== undefined
+
+/** Makes the drop-in on a function that sends, and on the send log and the queue. */
 export const makeResend = (
-  { readLog, send, settings }: ResendParts,
+  { send, settings, useStores }: ResendParts,
   options: DropInOptions
 ): ResendDropIn => {
   const one: SendOne = (request) => send(request, { env: settings.env() })
+  // What the caller sends by their own function stays there.
+  const enqueue = async (mails: ReadonlyArray<Scheduled>) =>
+    options.send === undefined ? enqueueAll(useStores, settings.env(), mails) : undefined
   const sendEmail = async (email: ResendEmail, given: ResendRequestOptions = {}) => {
     const asked = renamed(given, OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const read = requestOf(email, options, asked.success.idempotencyKey)
-    return "refused" in read ? read.refused : answerOf(await one(read.request))
+    if ("refused" in read) return read.refused
+    return read.sendAt === undefined ? answerOf(await one(read.request)) : scheduledAs(await enqueue([read]))
   }
   const batch = async (emails: Array<ResendEmail>, given: ResendBatchOptions = {}) => {
     if (emails.length > MAX_BATCH)
@@ -154,8 +186,20 @@ export const makeResend = (
     const reads = emails.map((email, at) =>
       requestOf(email, options, key === undefined ? undefined : `${key}/${at}`)
     )
-    return sendBatch(reads, one, batchValidation === "permissive")
+    const permissive = batchValidation === "permissive"
+    const refused = reads.find((read) => "refused" in read)
+    // Strict, as with Resend: one that is not valid, and none goes out.
+    if (refused !== undefined && !permissive) return refused.refused
+    return (
+      (await queueBatch(reads, enqueue, permissive)) ??
+      (reads.some(isLater) ? noQueue : sendBatch(reads, one, permissive))
+    )
   }
-  const emails = { send: sendEmail, create: sendEmail, ...makeSentEmails(readLog, settings.env) }
+  const emails = {
+    send: sendEmail,
+    create: sendEmail,
+    cancel: (id: string) => cancelQueued(useStores, settings.env(), id),
+    ...makeSentEmails(useStores, settings.env)
+  }
   return { emails, batch: { send: batch, create: batch } }
 }

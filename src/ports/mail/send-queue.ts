@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { FieldIssue } from "../../domain/field-issues.ts"
 import type { IdempotencyKey, LeaseId, QueueId } from "../../domain/ids.ts"
 import type { Attempt } from "../../domain/mail/logged-attempt.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -27,7 +28,13 @@ export class QueueRefused extends Data.TaggedError("QueueRefused")<{
   readonly why: "invalid" | "too large" | "conflict" | "in progress"
   /** For people; of `invalid` it begins with the field. */
   readonly message: string
-}> {}
+}> {
+  /** The field that is wrong; of no field where the request is refused as a whole. */
+  get issue(): FieldIssue {
+    const [, path = "", message = this.message] = /^([\w.]+): ([\s\S]*)$/.exec(this.message) ?? []
+    return { path, message }
+  }
+}
 
 /** A request to queue. */
 export interface QueueEntry {
@@ -53,6 +60,10 @@ interface QueuedMail extends Queued {
   readonly nextAttemptAt: number | null
   readonly result: SendResult | null
   readonly error: string | null
+  /** When it was queued, milliseconds since the epoch. */
+  readonly createdAt: number
+  /** The request without bodies and attachments; null once it has ended. */
+  readonly mail: unknown
 }
 
 /** How fast a provider may be asked. */
@@ -154,7 +165,7 @@ export interface QueueOverview {
 }
 
 /** A request that waits, for people. */
-export interface UpcomingMail extends Omit<QueuedMail, "result"> {
+export interface UpcomingMail extends Omit<QueuedMail, "result" | "createdAt" | "mail"> {
   readonly category: Category
   readonly to: ReadonlyArray<string>
   readonly subject: string

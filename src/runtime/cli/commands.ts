@@ -53,6 +53,11 @@ const COMMANDS = [
   command("send", "Send one mail", async () => (await import("./send.ts")).send),
   command("log", "Show the send log", async () => (await import("./log.ts")).log),
   command(
+    "queue",
+    "Show the send queue, cancel, pause and resume",
+    async () => (await import("./queue.ts")).queue
+  ),
+  command(
     "suppressions",
     "List the addresses that get no mail",
     async () => (await import("./suppressions.ts")).suppressions

@@ -3,6 +3,7 @@ import { Command, Flag } from "effect/cli"
 
 import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
 import type { EmailLogRow } from "../../domain/delivery/email-log-row.ts"
+import { isUuid } from "../../domain/ids.ts"
 import { append } from "../../domain/lists.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
@@ -23,8 +24,6 @@ const FOLLOW_EVERY = "2 seconds"
 const FOLLOW_PAGES = 20
 /** How many rows `--follow` remembers the status of. */
 const FOLLOW_MEMORY = 10_000
-
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 const flags = {
   status: Flag.Literals("status", EmailStatus.literals).pipe(
@@ -54,10 +53,7 @@ const flags = {
   ),
   id: Flag.String("id").pipe(
     Flag.withDescription("Only the row of this id, the sendId of an answer"),
-    Flag.filter(
-      (id) => UUID.test(id),
-      () => "must be the id of a row, as an answer's sendId is"
-    ),
+    Flag.filter(isUuid, () => "must be the id of a row, as an answer's sendId is"),
     Flag.optional
   ),
   messageId: Flag.String("message-id").pipe(

@@ -4,8 +4,10 @@ import { Context, Data, Effect, Exit, Layer, Logger, RcMap, type Result, Scope }
 import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import { withDeadline } from "../../application/deadline.ts"
 import { Mailer } from "../../application/mail/mailer.ts"
+import * as Enqueue from "../../application/send-queue/enqueue.ts"
 import type { InvalidCursor } from "../../ports/cursor.ts"
 import { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
+import { SendQueue } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import {
   envOf,
@@ -21,7 +23,7 @@ import {
 import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
 import type { Env, Settings } from "../settings/settings.ts"
 import { realProviders } from "./mail/mail-providers.ts"
-import { mailDatabase, mailer } from "./mail/mail.ts"
+import { mailDatabase, mailer, mailerConfig } from "./mail/mail.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 
 /**
@@ -56,33 +58,50 @@ const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
 }
 
-/** There is no log to be read. */
-class NoSendLog extends Data.TaggedError("NoSendLog") {
-  override readonly message = "There is no send log: set DB_URL and DB_SECRET_KEY"
+/** The settings name no database. */
+class NoDatabase extends Data.TaggedError("NoDatabase") {
+  override readonly message =
+    "There is no database, and so neither a send log nor a send queue: set DB_URL and DB_SECRET_KEY"
 }
 
-/** The log of these settings, on separate connections: a process that only sends opens none. */
-const openLog = Effect.fnUntraced(function* (env: Env) {
+/** The log and the queue of these settings, on separate connections: a process that only sends opens none. */
+const openStores = Effect.fnUntraced(function* (env: Env) {
   const settings = yield* readSettings(env, false)
   const database = databaseOf(settings)
-  if (database === undefined) return yield* new NoSendLog()
-  const adapter = yield* Effect.promise(() => import("../../adapters/postgres/delivery/email-log-query.ts"))
+  if (database === undefined) return yield* new NoDatabase()
+  const [emailLog, sendQueue] = yield* Effect.promise(() =>
+    Promise.all([
+      import("../../adapters/postgres/delivery/email-log-query.ts"),
+      import("../../adapters/postgres/mail/send-queue.ts")
+    ])
+  )
   const context = yield* Layer.buildWithMemoMap(
-    Layer.provide(adapter.layer, database),
+    Layer.mergeAll(emailLog.layer, Layer.provideMerge(Enqueue.layer, sendQueue.layer)).pipe(
+      Layer.provide([database, mailerConfig(settings), NodeCrypto.layer])
+    ),
     Layer.makeMemoMapUnsafe(),
     yield* Effect.scope
   )
   return {
     log: Context.get(context, EmailLogQuery),
+    queue: Context.get(context, SendQueue),
+    enqueue: Context.get(context, Enqueue.Enqueue),
     loggers: new Set([lineLogger(logSink, scrubOf(settings))])
   }
 })
+
+/** What the database of an installation offers beside the send itself. */
+export type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
 
 /** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {
   readonly scope: Scope.Closeable
   readonly mailers: RcMap.RcMap<Env, OpenMailer, SettingsRefused>
-  readonly logs: RcMap.RcMap<Env, Effect.Success<ReturnType<typeof openLog>>, SettingsRefused | NoSendLog>
+  readonly stores: RcMap.RcMap<
+    Env,
+    Effect.Success<ReturnType<typeof openStores>>,
+    SettingsRefused | NoDatabase
+  >
 }
 
 let shared: Shared | undefined
@@ -94,11 +113,11 @@ const acquire = (): Shared => {
     lookup: (env: Env) => openMailer(env, { edge: false, layer: layerOf, logSink }),
     idleTimeToLive: IDLE_TIME_TO_LIVE
   })
-  const makeLogs = RcMap.make({ lookup: openLog, idleTimeToLive: IDLE_TIME_TO_LIVE })
+  const makeStores = RcMap.make({ lookup: openStores, idleTimeToLive: IDLE_TIME_TO_LIVE })
   return (shared = {
     scope,
     mailers: Effect.runSync(Scope.provide(make, scope)),
-    logs: Effect.runSync(Scope.provide(makeLogs, scope))
+    stores: Effect.runSync(Scope.provide(makeStores, scope))
   })
 }
 
@@ -120,32 +139,29 @@ const runtime: MailRuntime = {
 /** `sendEmail` on Node: without `env` it reads `process.env`. */
 export const sendEmail: SendEmail = makeSendEmail(runtime)
 
-/** Reads the send log of these settings; why it cannot be read is the failure. */
-export const readLog = <A>(
+/** Uses the log and the queue of these settings; the failure says why they cannot be used, and whether there are any. */
+export const useStores = <A>(
   given: Readonly<Record<string, unknown>>,
-  read: (log: EmailLogQuery["Service"]) => Effect.Effect<A, StoreUnavailable | InvalidCursor>
-): Promise<Result.Result<A, string>> => {
+  use: (stores: Stores) => Effect.Effect<A, StoreUnavailable | InvalidCursor>
+): Promise<Result.Result<A, { readonly isConfigured: boolean; readonly message: string }>> => {
   const env = envOf({ env: given }, undefined)
-  const { logs } = acquire()
+  const { stores } = acquire()
   return Effect.gen(function* () {
-    const { log, loggers } = yield* RcMap.get(logs, env).pipe(
-      Effect.tapCause(() => RcMap.invalidate(logs, env))
+    const { loggers, ...opened } = yield* RcMap.get(stores, env).pipe(
+      Effect.mapError(({ message }) => ({ isConfigured: false, message })),
+      Effect.tapCause(() => RcMap.invalidate(stores, env))
     )
-    return yield* read(log).pipe(
+    return yield* use(opened).pipe(
       Effect.catchTags({
+        InvalidCursor: ({ message }) => Effect.fail({ isConfigured: true, message }),
         StoreUnavailable: (error) =>
-          Effect.logWarning("the send log does not answer", error).pipe(
-            Effect.andThen(Effect.fail({ message: "The send log does not answer now" }))
+          Effect.logWarning("the database does not answer", error).pipe(
+            Effect.andThen(Effect.fail({ isConfigured: true, message: "The database does not answer now" }))
           )
       }),
       Effect.provideService(Logger.CurrentLoggers, loggers)
     )
-  }).pipe(
-    Effect.mapError(({ message }) => message),
-    Effect.result,
-    Effect.scoped,
-    Effect.runPromise
-  )
+  }).pipe(Effect.result, Effect.scoped, Effect.runPromise)
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Verdict } from "../../domain/doctor/verdict.ts"
 import { envOf, readSettings } from "../edge/plain-send-email.ts"
 import type { Settings } from "../settings/settings.ts"
 import { nodeCredentials } from "./node-credentials.ts"
-import { readLog } from "./node-library.ts"
+import { useStores } from "./node-library.ts"
 
 /** How long a provider may take to answer. */
 const TIME_LIMIT = "15 seconds"
@@ -52,8 +52,8 @@ const ofProvider = (settings: Settings): Effect.Effect<ReadonlyArray<string>> =>
 /** Reads one row where there is a log: without one a mail is sent all the same. */
 const ofLog = async (given: Readonly<Record<string, unknown>>, { database }: Settings) => {
   if (database === undefined || !database.hasPassword) return []
-  const read = await readLog(given, (log) => log.page({ limit: 1 }))
-  return Result.isFailure(read) ? [read.failure] : []
+  const read = await useStores(given, ({ log }) => log.page({ limit: 1 }))
+  return Result.isFailure(read) ? [read.failure.message] : []
 }
 
 /** Whether these settings can send, as far as it can be known without sending: what is wrong, in words. */

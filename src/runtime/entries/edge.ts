@@ -5,6 +5,16 @@ import { edgeMailer } from "../edge/mailer.ts"
 import { type MailRuntime, makeSendEmail, openMailer, type SendEmail } from "../edge/plain-send-email.ts"
 import type { LogSink } from "../process/log-lines.ts"
 
+export {
+  cancelEmail,
+  enqueueEmail,
+  type Enqueued,
+  type EnqueueRequest,
+  type TransactionClient,
+  type TransactionOptions
+} from "../../adapters/postgres/mail/own-transaction.ts"
+export type { QueueState } from "../../domain/mail/queue.ts"
+export { IdempotencyConflict, IdempotencyInProgress, InvalidRequest } from "../../domain/mail/send-result.ts"
 export type { SendRequest } from "../../domain/mail/message.ts"
 export type { SendResult } from "../../domain/mail/send-result.ts"
 export type { SendEmail, SendOptions } from "../edge/plain-send-email.ts"

@@ -4,7 +4,7 @@ import type { Resend as VendorResend } from "resend"
 import { type ResendOptions, settingsOf } from "../../adapters/drop-ins/resend-settings.ts"
 import { guarded, makeVendor, type OtherEmails, otherEmails } from "../../adapters/drop-ins/resend-vendor.ts"
 import { makeResend, type ResendDropIn } from "../../adapters/drop-ins/resend.ts"
-import { readLog, sendEmail } from "../compose/node-library.ts"
+import { sendEmail, useStores } from "../compose/node-library.ts"
 
 export type { ResendAnswer, ResendError } from "../../adapters/drop-ins/resend-answers.ts"
 export type { ResendEmail } from "../../adapters/drop-ins/resend-request.ts"
@@ -23,7 +23,7 @@ export class Resend implements ResendDropIn, Omit<VendorResend, "batch" | "email
   constructor(apiKey?: string, options: ResendOptions = {}) {
     const settings = settingsOf(apiKey, options, process.env)
     this.#vendor = makeVendor(settings)
-    const { batch, emails } = makeResend({ send: options.send ?? sendEmail, readLog, settings }, options)
+    const { batch, emails } = makeResend({ send: options.send ?? sendEmail, useStores, settings }, options)
     this.emails = Object.assign(otherEmails(this.#vendor), emails)
     this.batch = batch
   }

@@ -5,6 +5,7 @@ import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from 
 import type { ConversionEvent } from "../../../src/adapters/client/events.ts"
 import { ROUTES } from "../../../src/adapters/client/generated/routes.ts"
 import { definedDocument } from "../../../src/adapters/http/routes/api.ts"
+import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
@@ -103,13 +104,18 @@ describe("the client of the HTTP API", () => {
 describe("sending", () => {
   let server: TestServer
   const requests: Array<SendRequest> = []
+  const { queue } = makeMailDatabase()
+  const enqueue = (bodies: ReadonlyArray<unknown>) =>
+    queue.enqueue(bodies.map((body) => ({ request: body as object, payloadHash: "hash" })))
   beforeAll(async () => {
     server = await startServer({
       send: (request) =>
         Effect.sync(() => {
           requests.push(request)
           return sent
-        })
+        }),
+      sendQueue: queue,
+      enqueue: { one: (body) => Effect.map(enqueue([body]), ([one]) => one!), all: enqueue }
     })
   })
   afterAll(() => server.stop())
@@ -128,6 +134,33 @@ describe("sending", () => {
     assert(!answer.ok && answer.error.code === "INVALID_REQUEST")
     expect(answer.error.issues[0]?.path).toBe("category")
     expect(answer.attempts).toBe(1)
+  })
+
+  it("queues a mail or a batch, each on a key, reads where they stand, and cancels", async () => {
+    const client = createClient({ baseUrl: server.url, secret: PROXY_SECRET })
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const queued = unwrap(await client.sending.api({ body: { ...mail, queue: true, sendAt } }))
+    assert("queueId" in queued)
+    expect(queued).toMatchObject({ status: "queued", sendAt })
+    expect(queued.idempotencyKey).toMatch(/^[\da-f]{32}$/)
+
+    const { emails } = unwrap(
+      await client.queue.enqueueBatch({ body: { emails: [mail, { ...mail, idempotencyKey: "order-18" }] } })
+    )
+    expect(emails.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+      expect.stringMatching(/^[\da-f]{32}$/),
+      "order-18"
+    ])
+
+    const { queueId } = queued
+    expect(unwrap(await client.queue.readQueued({ queueId }))).toMatchObject({ state: "queued", attempts: 0 })
+    expect(unwrap(await client.queue.cancelQueued({ queueId })).state).toBe("cancelled")
+    const unknown = await client.queue.cancelQueued({ queueId: "none" })
+    expect(unknown).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } })
+
+    const admin = createClient({ baseUrl: server.url, token: ADMIN_TOKEN })
+    const { upcoming } = unwrap(await admin.adminQueue.readQueue({}))
+    expect(upcoming.map(({ subject }) => subject)).toEqual(["s", "s"])
   })
 
   it("as an Effect: the definition's own client, with problems in the error channel", () =>

@@ -81,9 +81,10 @@ describe("in place of Resend's SDK", () => {
   it.each([
     [{ react: {} }, "invalid_parameter"],
     [{ template: { id: "t" } }, "invalid_parameter"],
-    [{ scheduledAt: "in 1 hour" }, "invalid_parameter"],
+    [{ scheduledAt: "in 1 hour" }, "validation_error"],
+    [{ scheduledAt: "2026-01-31T09:00:00Z" }, "invalid_parameter"],
     [{ topicId: "t" }, "invalid_parameter"],
-    [{ scheduled_at: "in 1 hour" }, "invalid_parameter"],
+    [{ scheduled_at: "in 1 hour" }, "validation_error"],
     [{ topic_id: "t" }, "invalid_parameter"],
     [{ replyTos: "b@x.test" }, "invalid_parameter"],
     [{ replyTo: "b@x.test", reply_to: "c@x.test" }, "invalid_parameter"],
@@ -154,7 +155,7 @@ describe("in place of Resend's SDK", () => {
     expect(requests.map(({ idempotencyKey }) => idempotencyKey)).toEqual(many.map((_, at) => `batch-1/${at}`))
     requests.length = 0
     const wrong = { ...email, scheduledAt: "tomorrow" }
-    expect((await resend.batch.send([email, wrong])).error?.name).toBe("invalid_parameter")
+    expect((await resend.batch.send([email, wrong])).error?.name).toBe("validation_error")
     expect(requests).toEqual([])
     for (const part of [{ to: "nobody" }, { html: undefined }, { subject: " " }]) {
       const { error } = await resend.batch.send([email, { ...email, ...part }])

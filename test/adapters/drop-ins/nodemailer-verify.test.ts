@@ -32,7 +32,7 @@ describe("verify", () => {
     [{ PROVIDERA_BASE_URL: "nowhere" }, "PROVIDERA_BASE_URL"],
     [
       { DB_URL: "postgres://postlane@127.0.0.1:9/none", DB_SECRET_KEY: "p" },
-      "The send log does not answer now"
+      "The database does not answer now"
     ]
   ])("says what does not work: %j", async (part, reason) => {
     const transport = createTransport(postlaneTransport({ env: { ...env(), ...part } }))

@@ -3,6 +3,7 @@ import { Resend as VendorResend } from "resend"
 import { Webhook } from "standardwebhooks"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { close } from "../../../src/runtime/entries/library.ts"
 import { Resend } from "../../../src/runtime/entries/resend.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
@@ -110,7 +111,6 @@ describe("what the SDK has beside", () => {
     const { emails } = ours
     const answers = await Promise.all([
       emails.update(),
-      emails.cancel(),
       emails.share(),
       emails.metrics(),
       emails.attachments.list(),
@@ -198,6 +198,129 @@ describe("the mails that were sent", () => {
     ])
     expect(answers.at(-2)?.error?.message).toBe("headers is not known here: nothing is")
     expect(answers.at(-1)?.error?.message).toContain("DB_URL")
+  })
+})
+
+describe("the send queue", () => {
+  const resendOf = (env: Record<string, string>) =>
+    new Resend("re_key", { env: { ...env, RESEND_BASE_URL: mock.url } })
+  const inQueue = (keys: string) =>
+    postgres.runPromise(
+      WriteSql.use(
+        (sql) =>
+          sql<{ readonly id: string }>`select id, idempotency_key, state from email_send_queue
+            where idempotency_key like ${keys} order by idempotency_key`
+      )
+    )
+  const later = () => new Date(Date.now() + 3_600_000).toISOString()
+
+  it("takes a batch as a whole, once; nothing of it is sent by this process", async () => {
+    const resend = resendOf(database)
+    const emails = Array.from({ length: 3 }, (_, at) => ({ ...email, subject: `mail ${at}` }))
+    const first = await resend.batch.send(emails, { idempotencyKey: "batch" })
+    expect(first.error).toBeNull()
+    expect(await resend.batch.send(emails, { idempotencyKey: "batch" })).toEqual(first)
+    const rows = await inQueue("batch/%")
+    expect(rows.map(({ id }) => id)).toEqual(first.data?.data.map(({ id }) => id))
+    expect(mock.accepted).toEqual([])
+    const other = await resend.batch.send([email], { idempotencyKey: "batch" })
+    expect([other.error?.name, other.error?.statusCode]).toEqual(["invalid_idempotent_request", 409])
+    expect((await resend.batch.send([])).data).toEqual({ data: [] })
+  })
+
+  it("takes none of a strict batch with one that is not valid, and the rest of a permissive one", async () => {
+    const resend = resendOf(database)
+    const tooLate = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString()
+    const strict = await resend.batch.send([email, { ...email, scheduledAt: tooLate }], {
+      idempotencyKey: "strict"
+    })
+    expect(strict.error).toEqual({
+      name: "validation_error",
+      statusCode: 422,
+      message: "emails.1.scheduledAt: is more than 30 days ahead"
+    })
+    expect(await inQueue("strict/%")).toEqual([])
+    const permissive = await resend.batch.send([{ ...email, to: "none" }, email], {
+      idempotencyKey: "permissive",
+      batchValidation: "permissive"
+    })
+    const [row] = await inQueue("permissive/%")
+    expect(permissive.data).toEqual({
+      data: [{ id: row?.id }],
+      errors: [{ index: 0, message: expect.any(String) }]
+    })
+  })
+
+  it("sends later what has scheduledAt, shows it and cancels it", async () => {
+    const resend = resendOf(database)
+    const scheduled_at = later()
+    const { data, error } = await resend.emails.send({
+      ...email,
+      cc: "c@x.test",
+      scheduled_at
+    } as typeof email)
+    expect([error, data?.status]).toEqual([null, "queued"])
+    const id = data?.id ?? ""
+    expect((await resend.emails.get(id)).data).toMatchObject({
+      object: "email",
+      id,
+      from: email.from,
+      to: ["a@x.test"],
+      bcc: ["c@x.test"],
+      subject: "Hello",
+      last_event: "scheduled",
+      scheduled_at
+    })
+    expect(await resend.emails.cancel(id)).toMatchObject({ data: { object: "email", id } })
+    expect((await resend.emails.get(id)).data?.last_event).toBe("canceled")
+    expect(mock.accepted).toEqual([])
+    const tooLate = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString()
+    expect((await resend.emails.send({ ...email, scheduledAt: tooLate })).error?.message).toBe(
+      "scheduledAt: is more than 30 days ahead"
+    )
+  })
+
+  it("cancels nothing that was sent or never there", async () => {
+    const resend = resendOf(database)
+    const { data } = await resend.emails.send({ ...email, scheduledAt: later() })
+    await postgres.runPromise(
+      WriteSql.use(
+        (sql) => sql`update email_send_queue set state = 'sending' where id = ${data?.id ?? ""}::uuid`
+      )
+    )
+    const answers = await Promise.all([
+      resend.emails.cancel(data?.id ?? ""),
+      resend.emails.cancel("00000000-0000-7000-8000-000000000000"),
+      resend.emails.cancel("no id")
+    ])
+    expect(answers.map(({ error }) => [error?.name, error?.statusCode])).toEqual([
+      ["validation_error", 422],
+      ["not_found", 404],
+      ["not_found", 404]
+    ])
+    expect(answers[0]?.error?.message).toContain("it is sending")
+  })
+
+  it("is not there without a database: a batch is sent mail by mail, and nothing is scheduled", async () => {
+    const resend = resendOf({})
+    const sent = await resend.batch.send([email, email])
+    expect([sent.data?.data.length, mock.accepted.length]).toEqual([2, 2])
+    const scheduled = [
+      (await resend.emails.send({ ...email, scheduledAt: later() })).error,
+      (await resend.batch.send([email, { ...email, scheduledAt: later() }])).error
+    ]
+    for (const error of scheduled) {
+      expect(error?.name).toBe("invalid_parameter")
+      expect(error?.message).toContain("DB_URL")
+    }
+    expect(mock.accepted.length).toBe(2)
+  })
+
+  it("says that nothing was queued where the database is away", async () => {
+    const away = { DB_URL: "postgres://nobody@127.0.0.1:1/none", DB_SECRET_KEY: "p" }
+    const { error } = await resendOf(away).batch.send([email, email])
+    expect([error?.name, error?.statusCode]).toEqual(["application_error", 503])
+    expect(mock.accepted).toEqual([])
   })
 })
 

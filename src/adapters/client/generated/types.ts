@@ -853,14 +853,14 @@ export interface Operations {
   /** Sends one mail: `POST /internal/send-email` */
   readonly "sending.internal": {
     readonly input: { readonly body: SendRequest }
-    readonly success: SendAnswer
+    readonly success: SendAnswer | QueuedAnswer
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Sends one mail: `POST /api/send-email` */
   readonly "sending.api": {
     readonly input: { readonly body: SendRequest }
-    readonly success: SendAnswer
+    readonly success: SendAnswer | QueuedAnswer
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }

@@ -95,10 +95,8 @@ export const DEFAULT_PAGE = 50
 /** `nextCursor` of the page before. */
 export const cursor = filter(Text.check(Schema.isMaxLength(200)))
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-/** Whether a path names an id: what does not is answered as an unknown id, and never asked of the database. */
-export const isUuid = (text: string): boolean => UUID.test(text)
+/** What a path names as an id and is none is answered as an unknown one, and never asked of the database. */
+export { isUuid } from "../../../domain/ids.ts"
 
 /** The token of a link that authorises by itself: 32 random bytes in base64url. */
 const LINK_TOKEN = /^[A-Za-z0-9_-]{43}$/

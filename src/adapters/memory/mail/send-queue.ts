@@ -28,6 +28,17 @@ const shown = ({ id, key, sendAt, state }: QueueRow): Queued => ({
   sendAt
 })
 
+const withoutContent = (request: object | undefined): unknown => {
+  if (request === undefined) return null
+  const {
+    attachments: _attachments,
+    html: _html,
+    text: _text,
+    ...mail
+  } = request as Readonly<Record<string, unknown>>
+  return mail
+}
+
 const nextAttemptOf = ({ dueAt, state }: QueueRow): number | null =>
   state === "queued" || state === "deferred" ? (dueAt ?? null) : null
 
@@ -220,7 +231,9 @@ export const makeSendQueue = ({ tables: mail }: { readonly tables: MailTables })
               attempts: row.attempts,
               nextAttemptAt: nextAttemptOf(row),
               result: row.result,
-              error: row.error
+              error: row.error,
+              createdAt: row.createdAt,
+              mail: withoutContent(row.request)
             }
       }),
     cancel: (id) => atNow((now) => cancel(tables, id, now)),

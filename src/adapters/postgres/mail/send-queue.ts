@@ -15,7 +15,7 @@ import {
   type QueueEntry,
   type QueueLease,
   type QueueMove,
-  QueueRefused,
+  type QueueRefused,
   SendQueue,
   type Taken,
   type TakenMail,
@@ -36,6 +36,7 @@ import {
   retryEntryOf,
   toRetry
 } from "./claim-rows.ts"
+import { refusalOf } from "./queue-refusals.ts"
 import { toEntry } from "./send-entry.ts"
 
 /** Repeating one of these changes nothing more. */
@@ -56,7 +57,9 @@ const MailRow = Schema.Struct({
   attempts: Schema.Int,
   nextAttemptAt: Schema.NullOr(Millis),
   result: Schema.NullOr(SendResult),
-  error: TextOrNull
+  error: TextOrNull,
+  createdAt: Millis,
+  mail: Schema.Unknown
 })
 
 const UpcomingRow = Schema.Struct({
@@ -115,18 +118,8 @@ const Overview = Schema.Struct({
   )
 })
 
-const WHY: ReadonlyMap<string, QueueRefused["why"]> = new Map([
-  ["22023", "invalid"],
-  ["54000", "too large"],
-  ["23505", "conflict"],
-  ["55P03", "in progress"]
-])
-
-/** What the function raised, as the queue's own refusal. */
-const refusalOf = (error: StoreUnavailable): QueueRefused | StoreUnavailable => {
-  const why = WHY.get(sqlStateOf(error))
-  return why === undefined ? error : new QueueRefused({ why, message: error.reason })
-}
+const refused = (error: StoreUnavailable): QueueRefused | StoreUnavailable =>
+  refusalOf(sqlStateOf(error), error.reason) ?? error
 
 const toTaken = (rows: ReadonlyArray<typeof TakenRow.Type>): Taken => ({
   mails: rows.flatMap(
@@ -250,13 +243,14 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
         QueuedRow,
         write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
       )
-      .pipe(Effect.mapError(refusalOf))
+      .pipe(Effect.mapError(refused))
   },
   find: (id: QueueId) =>
     ask.first(
       "find",
       MailRow,
-      send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
+      send`select ${send.literal(COLUMNS)}, result, created_at,
+        request - array['html', 'text', 'attachments'] as mail from email_send_queue where id = ${id}::uuid`
     ),
   cancel: (id: QueueId) =>
     Effect.map(

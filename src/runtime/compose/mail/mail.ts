@@ -61,7 +61,7 @@ export const cloudCredentials = (settings: MailSettings, otherwise?: CredentialS
 }
 
 /** The mailer's part of the settings. */
-const mailerConfig = ({ domains, retryQueue, sending }: MailSettings): Layer.Layer<MailerConfig> =>
+export const mailerConfig = ({ domains, retryQueue, sending }: MailSettings): Layer.Layer<MailerConfig> =>
   Layer.succeed(MailerConfig, {
     primary: sending.primary,
     fallback: sending.fallback,

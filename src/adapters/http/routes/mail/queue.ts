@@ -63,25 +63,19 @@ export const queuedAnswer = ({ id, idempotencyKey, sendAt, state }: Queued) =>
     { status: 202 }
   )
 
-/** A request among others, or alone: what the database says of its place is left out then. */
-const issueOf = (message: string, isAlone: boolean) => {
-  const text = isAlone ? message.replace(/^emails\.0\./, "") : message
-  const [, path = "", reason = text] = /^([\w.]+): ([\s\S]*)$/.exec(text) ?? []
-  return { path, message: reason }
-}
-
 export const queueAway = unavailable("the send queue does not answer", "The send queue does not answer now")
+
+/** What the database says of the place of a request among others, which is left out where it is alone. */
+const placed = (text: string, isAlone: boolean): string => (isAlone ? text.replace(/^emails\.0\./, "") : text)
 
 /** What the queue refuses a request for. */
 export const queueRefusals = (isAlone: boolean) => ({
-  QueueRefused: ({ message, why }: QueueRefused) => {
+  QueueRefused: ({ issue, message, why }: QueueRefused) => {
     switch (why) {
       case "invalid":
-        return Effect.fail(invalidRequest([issueOf(message, isAlone)]))
+        return Effect.fail(invalidRequest([{ ...issue, path: placed(issue.path, isAlone) }]))
       case "too large":
-        return Effect.fail(
-          problem("PAYLOAD_TOO_LARGE", isAlone ? message.replace(/^emails\.0\./, "") : message)
-        )
+        return Effect.fail(problem("PAYLOAD_TOO_LARGE", placed(message, isAlone)))
       case "conflict":
         return Effect.fail(problem("IDEMPOTENCY_CONFLICT", message.replace(/^IDEMPOTENCY_CONFLICT: /, "")))
       case "in progress":
@@ -215,7 +209,7 @@ export const queueHandlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           const found = isUuid(queueId) ? yield* queue.find(QueueId.make(queueId)) : undefined
           if (found === undefined) return yield* noMail
-          const { id, nextAttemptAt, sendAt, ...rest } = found
+          const { createdAt: _createdAt, id, mail: _mail, nextAttemptAt, sendAt, ...rest } = found
           return {
             queueId: id,
             ...rest,

@@ -1,0 +1,69 @@
+import { Effect, Result } from "effect"
+
+import { isUuid, QueueId } from "../../domain/ids.ts"
+import type { InvalidRequest } from "../../domain/mail/send-result.ts"
+import type { Queued, QueueRefused } from "../../ports/mail/send-queue.ts"
+import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
+import { notFound } from "./resend-log.ts"
+import type { Scheduled } from "./resend-request.ts"
+import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
+
+/** What the queue says of a request, in the words of Resend's call. */
+const inTheirWords = (path: string, isAlone: boolean): string =>
+  (isAlone ? path.replace(/^emails\.0\./, "") : path).replace(/(^|\.)sendAt$/, "$1scheduledAt")
+
+const refusedAs = (refused: QueueRefused | InvalidRequest, isAlone: boolean): ResendFailure => {
+  if (refused._tag === "InvalidRequest") return failure("validation_error", 422, refused.message)
+  const { issue, message, why } = refused
+  switch (why) {
+    case "conflict":
+      return failure("invalid_idempotent_request", 409, message)
+    case "in progress":
+      return failure("concurrent_idempotent_requests", 409, "A transaction that queues this key is open")
+    case "invalid":
+    case "too large": {
+      const path = inTheirWords(issue.path, isAlone)
+      return failure("validation_error", 422, path === "" ? issue.message : `${path}: ${issue.message}`)
+    }
+  }
+}
+
+/** The mails of a call in the queue, all or none; undefined where no database is configured. */
+export const enqueueAll = async (
+  useStores: UseStores,
+  env: Env,
+  mails: ReadonlyArray<Scheduled>
+): Promise<ResendAnswer<ReadonlyArray<Queued>> | undefined> => {
+  const bodies = mails.map(({ request, sendAt }) => (sendAt === undefined ? request : { ...request, sendAt }))
+  const used = await useStores(env, ({ enqueue }) =>
+    (bodies.length === 0 ? Effect.succeed([]) : enqueue.all(bodies)).pipe(
+      Effect.map(success),
+      Effect.catchTags({
+        InvalidRequest: (refused) => Effect.succeed(refusedAs(refused, bodies.length === 1)),
+        QueueRefused: (refused) => Effect.succeed(refusedAs(refused, bodies.length === 1))
+      })
+    )
+  )
+  if (Result.isSuccess(used)) return used.success
+  return used.failure.isConfigured ? storesAway(used.failure) : undefined
+}
+
+export const noQueue = notTaken(
+  "scheduledAt needs the send queue: set DB_URL and DB_SECRET_KEY, or call at the time, from a job"
+)
+
+/** `emails.cancel`: of a mail that waits in the queue. */
+export const cancelQueued = async (
+  useStores: UseStores,
+  env: Env,
+  id: string
+): Promise<ResendAnswer<{ readonly object: "email"; readonly id: string }>> => {
+  if (!isUuid(id)) return notFound()
+  const used = await useStores(env, ({ queue }) => queue.cancel(QueueId.make(id)))
+  if (Result.isFailure(used)) return storesAway(used.failure)
+  const state = used.success
+  if (state === undefined) return notFound()
+  return state === "cancelled"
+    ? success({ object: "email", id })
+    : failure("validation_error", 422, `The mail cannot be cancelled any more: it is ${state}`)
+}
