@@ -258,9 +258,15 @@ const make = Effect.gen(function* () {
         MailRow,
         send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
       ),
-    cancel: (id) =>
+    cancel: (id, actor) =>
       Effect.map(
-        ask.answer("cancel", Schema.NullOr(QueueState), write`select cancel_email(${id}::uuid) as answer`),
+        ask.answer(
+          "cancel",
+          Schema.NullOr(QueueState),
+          actor === undefined
+            ? write`select cancel_email(${id}::uuid) as answer`
+            : write`select cancel_queued_email(${id}::uuid, ${actor}) as answer`
+        ),
         (state) => state ?? undefined
       ),
     take: ({ leaseMs, limit, paces, primary }) => {
