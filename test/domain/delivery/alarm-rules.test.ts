@@ -29,6 +29,9 @@ const accepted = (byFallback: number, byPrimary: number): Partial<Measures> => (
 const unsettled = (deferred: number, failed: number): Partial<Measures> => ({
   unsettled: { deferred, failed }
 })
+const queue = (parts: Partial<Measures["queue"]>): Partial<Measures> => ({
+  queue: { ...nothing.queue, ...parts }
+})
 const silent = (provider_a: number, provider_b: number): Partial<Measures> => ({
   silent: { provider_a, provider_b }
 })
@@ -55,6 +58,13 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["provider_b_complaints", b(2_000, 0, 1), "between"],
   ["provider_b_complaints", b(1_999, 0, 1), "bad"],
   ["provider_b_complaints", b(4_000, 4_000, 1), "calm"],
+  ["queue_overdue", queue({ oldestDueMs: 60_000 }), "calm"],
+  ["queue_overdue", queue({ oldestDueMs: 299_999 }), "between"],
+  ["queue_overdue", queue({ oldestDueMs: 300_000 }), "bad"],
+  ["queue_set_aside", queue({}), "calm"],
+  ["queue_set_aside", queue({ setAside: 1 }), "bad"],
+  ["queue_given_up", queue({}), "calm"],
+  ["queue_given_up", queue({ givenUp: 1 }), "bad"],
   ["dead_letters", { deadLetters: true }, "bad"],
   ["dead_letters", { deadLetters: undefined }, "between"],
   ["dead_letters", { deadLetters: false }, "calm"],

@@ -111,7 +111,8 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
     batch: { pages: 0, fallback: 0 },
     mails: { ended: 0, unverified: 0 },
     mailWaitingMinutes: 0
-  }
+  },
+  queue: { oldestDueMs: 0, setAside: 0, givenUp: 0 }
 }
 
 /** The alarms of one process, and their measures. */

@@ -20,6 +20,7 @@ import { statements } from "../statement.ts"
 import { Absent } from "../values.ts"
 import { documentColumns, DOCUMENT_MEASURES, documentsOf } from "./document-measures.ts"
 import { OVERDUE } from "./overdue-retries.ts"
+import { QUEUE_MEASURES, queueColumns } from "./queue-measures.ts"
 
 /** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
@@ -43,6 +44,7 @@ const Counted = Schema.Struct({
   databaseBackMs: Schema.Finite,
   silent: Schema.Record(Provider, Schema.Int),
   unanswered: Schema.Int,
+  ...queueColumns,
   ...documentColumns
 })
 
@@ -119,6 +121,7 @@ select
     select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
     where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
   ) as unanswered,
+  ${QUEUE_MEASURES},
   ${DOCUMENT_MEASURES}
 from (
   select
@@ -158,7 +161,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },
   silent: row.silent,
   unanswered: row.unanswered,
-  documents: documentsOf(row)
+  documents: documentsOf(row),
+  queue: { oldestDueMs: row.oldestDueMs, setAside: row.setAside, givenUp: row.givenUp }
 })
 
 /** The alarms in Postgres, on its clock. */

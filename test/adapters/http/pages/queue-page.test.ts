@@ -25,9 +25,7 @@ const enqueue = (...changes: ReadonlyArray<object>) => Effect.runPromise(queue.e
 beforeAll(async () => {
   browser = await workersBrowser()
   const sendQueue = {
-    get overview() {
-      return queue.overview
-    },
+    overview: Effect.suspend(() => queue.overview),
     upcoming: (asked: Parameters<typeof queue.upcoming>[0]) => queue.upcoming(asked),
     pause: (asked: Parameters<typeof queue.pause>[0]) => queue.pause(asked),
     cancel: (...asked: Parameters<typeof queue.cancel>) => queue.cancel(...asked)
@@ -49,6 +47,7 @@ beforeEach(async () => {
   ;({ queue } = makeMailDatabase())
   await closePages(browser)
   ;({ complaints, page } = await openPage(browser, server.url))
+
   await page.goto(`${server.url}/sign-in?next=/admin/queue`)
   await page.getByLabel("Token").fill(ADMIN_TOKEN)
   await page.keyboard.press("Enter")
@@ -71,6 +70,9 @@ it("shows what waits, and is paused, resumed and emptied by keyboard", async () 
   await hears(page, "The queue is paused.")
   await expectFocus(page, "Resume all")
   await page.getByText("by admin since").waitFor()
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    await page.screenshot({ path: `/tmp/desk-${scheme}.png`, fullPage: true })
   await expectAccessible(page, "a paused queue")
   await page.keyboard.press("Enter")
   await hears(page, "The queue is resumed.")
@@ -97,7 +99,7 @@ it("says what holds a provider back, and lists one category", async () => {
   const pace = page.locator("#pace")
   await pace.getByRole("cell", { name: "5", exact: true }).waitFor()
   await pace.getByRole("cell", { name: "no limit" }).waitFor()
-  await page.getByLabel("Category").selectOption("marketing")
+  await page.getByLabel("Category", { exact: true }).selectOption("marketing")
   await page.getByRole("button", { name: "Filter" }).press("Enter")
   await page.getByText("2 mails wait.").waitFor()
   expect(await page.locator("#table tbody th").allTextContents()).toEqual(["Offer"])

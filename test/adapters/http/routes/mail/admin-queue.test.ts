@@ -34,7 +34,12 @@ const enqueue = (subject: string, category = "transactional") =>
 
 it("pauses and resumes all without a body, and one category with it", async () => {
   const json = { "content-type": "application/json" }
-  for (const [body, headers] of [[undefined, {}], ["", json], ["null", json], ["{}", json]] as const) {
+  for (const [body, headers] of [
+    [undefined, {}],
+    ["", json],
+    ["null", json],
+    ["{}", json]
+  ] as const) {
     expect(await post("pause", body, headers)).toMatchObject({
       status: 200,
       json: { scope: "*", paused: true, changed: true }
