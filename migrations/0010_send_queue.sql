@@ -9,7 +9,7 @@ create table email_send_queue (
   key_hash text not null,
   -- The hash again, for as long as a request with this key is this request; null where the caller chose no key, or the key is free again.
   held_key text,
-  -- Tells whether a second request with the key asks for the same mail.
+  -- Equal for two requests that ask for the same mail.
   request_hash text not null,
   category text not null,
   -- Categories go in this order.

@@ -69,6 +69,7 @@ const LIBRARY_ENTRIES = [
   "src/runtime/entries/cli.ts",
   "src/runtime/entries/lambda.ts",
   "src/runtime/entries/pipeline.ts",
+  "src/runtime/entries/reader.ts",
   "src/runtime/entries/client-effect.ts",
   "src/runtime/entries/resend.ts",
   "src/runtime/entries/nodemailer.ts",

@@ -1,5 +1,6 @@
 import { explainBlocks } from "./explain.ts"
 import type { Block } from "./model/block.ts"
+import { type HtmlNode, serialize } from "./model/html-tree.ts"
 import { type LayoutPage, type LayoutOptions, USUAL_LAYOUT } from "./model/layout-page.ts"
 import type { DocumentFacts, FontFace, PageContent } from "./model/page-content.ts"
 import {
@@ -19,10 +20,10 @@ import { outlineOf } from "./stages/profile/outline.ts"
 import { profileOf } from "./stages/profile/profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./stages/profile/statistics.ts"
 import { taggedBlocks } from "./stages/tagged/tagged.ts"
-import { withTurn, writeBlocks } from "./stages/write/write-blocks.ts"
+import { writeBlocks } from "./stages/write/write-blocks.ts"
 
 /** The input for laying out a document's pages. */
-interface LayoutInput {
+export interface LayoutInput {
   readonly facts: DocumentFacts
   /** The fonts that the pages' runs index. */
   readonly fonts: ReadonlyArray<FontFace>
@@ -37,15 +38,6 @@ export const countPages = (
   pages: ReadonlyArray<PageContent>,
   fonts: ReadonlyArray<FontFace>
 ): PageStatistics => mergeStatistics(pages.map((page) => countPage(analyse(page, fonts))))
-
-/** Pages to count before a long document is laid out in chunks: pairs of neighbours, spread evenly. */
-export const samplePages = (pageCount: number, size = 40): ReadonlyArray<number> => {
-  if (pageCount <= size) return Array.from({ length: pageCount }, (_, index) => index)
-  const pairs = Math.floor(size / 2)
-  return Array.from({ length: pairs }, (_, pair) =>
-    Math.floor((pair * (pageCount - 2)) / Math.max(1, pairs - 1))
-  ).flatMap((first) => [first, first + 1])
-}
 
 /** The words of a page's runs, in the order of the content stream; hyphenated words are joined. */
 const textLayer = ({ runs }: PageContent): string =>
@@ -62,6 +54,11 @@ interface PageBlocks {
   readonly blocks: ReadonlyArray<Block>
 }
 
+/** A page whose HTML is a tree; the places of its pictures are still empty. */
+export interface PageTree extends Omit<LayoutPage, "html"> {
+  readonly nodes: ReadonlyArray<HtmlNode>
+}
+
 /** A chunk of pages on its way from runs of text to HTML. */
 interface PipelineState {
   readonly input: LayoutInput & { readonly options: LayoutOptions }
@@ -70,7 +67,7 @@ interface PipelineState {
   readonly analyses: ReadonlyArray<PageAnalysis>
   readonly context: PageContext
   readonly pages: ReadonlyArray<PageBlocks>
-  readonly html: ReadonlyArray<LayoutPage>
+  readonly trees: ReadonlyArray<PageTree>
 }
 
 /** A step of the pipeline. */
@@ -130,16 +127,16 @@ const addRunningLines = (state: PipelineState): PipelineState => {
   })
 }
 
-/** Writes the HTML of each page. */
+/** Writes the tree of each page. */
 const write = (state: PipelineState): PipelineState => {
   const places = placesOf(state.pages, state.hasMore)
   return {
     ...state,
-    html: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents, stage }) => ({
+    trees: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents, stage }) => ({
       index,
       label: page.label,
       tier: isContents ? "table-of-contents" : "layout",
-      html: withTurn(writeBlocks(blocks, places), turn),
+      nodes: writeBlocks(blocks, places, turn),
       text: textLayer(page),
       hasWords: page.hasWords,
       ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
@@ -166,7 +163,7 @@ export const STAGES: ReadonlyArray<Stage> = [
 ]
 
 /** Lays out a chunk of pages. Linear in their content, but for sorting. */
-export const layoutPages = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): ReadonlyArray<LayoutPage> => {
+export const layoutTrees = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): ReadonlyArray<PageTree> => {
   const profile = profileOf(input.others)
   const state: PipelineState = {
     input: { ...input, options },
@@ -174,7 +171,11 @@ export const layoutPages = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): 
     analyses: [],
     context: { fonts: input.fonts, profile, outline: outlineOf([], [], profile) },
     pages: [],
-    html: []
+    trees: []
   }
-  return STAGES.reduce((before, { run }) => run(before), state).html
+  return STAGES.reduce((before, { run }) => run(before), state).trees
 }
+
+/** The same as text, without pictures. */
+export const layoutPages = (input: LayoutInput): ReadonlyArray<LayoutPage> =>
+  layoutTrees(input).map(({ nodes, ...page }) => ({ ...page, html: serialize(nodes) }))

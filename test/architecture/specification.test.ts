@@ -13,7 +13,7 @@ const defined = readdirSync(folder)
   .map((name) => readFileSync(`${folder}/${name}`, "utf8"))
   .flatMap((page) => [...page.matchAll(/^- \*\*([A-Z]+-?\d+)\*\*/gm)].map(([, id]) => id!))
 
-const CITED = /\b(?:MAIL|EVENT|DOC|INBOUND|BATCH|HTTP)-\d+\b/g
+const CITED = /\b(?:MAIL|QUEUE|EVENT|DOC|INBOUND|BATCH|HTTP)-\d+\b/g
 
 /** What may cite a rule: everything but the pages that define them, and this file, which makes ids up. */
 const sources = readSourceFiles(

@@ -20,6 +20,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 
 import { numbered } from "../support/files/pdf-samples.ts"
 import { codeOf, snippetsOf } from "../support/files/snippets.ts"
+import { paragraph, wordOf } from "../support/files/word-files.ts"
 import { bundleForEdge } from "../support/processes/edge-bundle.ts"
 import { withEdgeWorker } from "../support/processes/edge-worker.ts"
 import { TEMPORARY } from "../support/temporary.ts"
@@ -72,6 +73,7 @@ import { postlaneTransport } from "postlane/nodemailer"
 import { Resend } from "postlane/resend"
 import { handler } from "postlane/lambda"
 import { openPipeline } from "postlane/pipeline"
+import { type ReaderResult, toHtml } from "postlane/reader"
 
 const request: SendRequest = ${request}
 const result: SendResult = await sendEmail(request, { env: { PROVIDERA_API_KEY: "re_key" } })
@@ -85,6 +87,8 @@ export const accepted: string = unwrap(await client.sending.api({ body: request 
 export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
 export const serverless: (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown> = handler
 export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))
+const read: ReaderResult = await toHtml(new Uint8Array(), { name: "a.pdf", pages: { first: 1, last: 2 } })
+export const words: string = read.ok ? read.html : read.error
 `
 
 /** The same with a request that has no subject: the types must refuse it. */
@@ -124,6 +128,14 @@ const body = await readFile("document.pdf")
 const request = new Request("https://x.test/internal/convert-email/pages", { method: "POST", body })
 console.log(await (await pipeline.fetch(request)).text())
 await pipeline.close()
+`
+
+/** The reader alone: a PDF, and a Word document, which goes to a process of its own. */
+const reading = `
+import { readFile } from "node:fs/promises"
+import { toHtml } from "postlane/reader"
+for (const name of ["document.pdf", "document.docx", "package.json"])
+  console.log(JSON.stringify(await toHtml(await readFile(name), { name, ocr: "off" })))
 `
 
 const script = `
@@ -185,7 +197,9 @@ beforeAll(async () => {
   await writeFile(at("app/main.cjs"), commonJs)
   await writeFile(at("app/worker.js"), worker)
   await writeFile(at("app/convert.js"), conversion)
+  await writeFile(at("app/reading.js"), reading)
   await writeFile(at("app/document.pdf"), numbered(3))
+  await writeFile(at("app/document.docx"), wordOf({ body: paragraph("They run to the sea.") }))
   await writeFile(at("app/consumer.ts"), consumer)
   await writeFile(at("app/mistaken.ts"), mistaken)
 })
@@ -276,6 +290,14 @@ describe("the published package", () => {
 
   it("converts", async () => {
     assert.match(await succeeds(process.execPath, ["convert.js"], at("app")), /\{"pages":3\}/)
+  })
+
+  it("reads documents without a service", async () => {
+    const output = await succeeds(process.execPath, ["reading.js"], at("app"))
+    const results = output.trim().split("\n")
+    assert.include(results[0], "Page number 3")
+    assert.include(results[1], "They run to the sea.")
+    assert.match(results[2] ?? "", /^\{"ok":false,"error":"package\.json is /)
   })
 
   it.each(["workerd", "worker", "edge-light"])("gives %s the edge build", async (condition) => {

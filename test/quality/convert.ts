@@ -1,10 +1,11 @@
 import { Effect, Stream } from "effect"
 
 import { layer as assemblyLayer } from "../../src/adapters/html/html-assembly.ts"
+import { samplePages } from "../../src/application/conversion/work/layout-plan.ts"
 import { HtmlAssembly } from "../../src/ports/conversion/html-assembly.ts"
 import type { LayoutPage } from "../../src/reader/model/layout-page.ts"
 import type { PageContent } from "../../src/reader/model/page-content.ts"
-import { countPages, layoutPages, samplePages } from "../../src/reader/pipeline.ts"
+import { countPages, layoutPages } from "../../src/reader/pipeline.ts"
 import { type Libraries, loadLibraries } from "../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../src/reader/sources/pdf/pages/document.ts"
 import { mergeStatistics } from "../../src/reader/stages/profile/statistics.ts"
@@ -29,7 +30,8 @@ export interface ConvertOptions {
 
 let libraries: Promise<Libraries> | undefined
 
-const untagged = (page: PageContent): PageContent => ({
+/** The page as it is where nobody has tagged it. */
+export const untagged = (page: PageContent): PageContent => ({
   ...page,
   structure: [],
   runs: page.runs.map((run) => ({ ...run, mcid: undefined, artifact: false })),

@@ -1,9 +1,10 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
+import { samplePages } from "../../src/application/conversion/work/layout-plan.ts"
 import { coverageOf, htmlWords, wordsOf } from "../../src/domain/cascade/coverage.ts"
 import type { PageContent, TextRun } from "../../src/reader/model/page-content.ts"
-import { countPages, layoutPages, samplePages } from "../../src/reader/pipeline.ts"
+import { countPages, layoutPages } from "../../src/reader/pipeline.ts"
 import { mergeStatistics, NO_STATISTICS } from "../../src/reader/stages/profile/statistics.ts"
 import { FACTS, FONTS, page, rule, run } from "./stages/page-builder.ts"
 

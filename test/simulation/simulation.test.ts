@@ -100,11 +100,7 @@ const SHOWN_BY: Readonly<Record<string, number>> = {
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)
 
 /** Runs them all: what failed, and what happened. */
-const simulateAll = async (
-  world: SimulatedWorld,
-  seeds: ReadonlyArray<number>,
-  limits = world.full
-) => {
+const simulateAll = async (world: SimulatedWorld, seeds: ReadonlyArray<number>, limits = world.full) => {
   const seen = new Set<string>()
   const failures: Array<Pick<Run, "seed" | "violations">> = []
   for (const seed of seeds) {

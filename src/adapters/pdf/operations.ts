@@ -1,3 +1,4 @@
+import { LAYOUT_PLAN } from "../../application/conversion/work/layout-plan.ts"
 import type { LayoutOptions, LayoutPage } from "../../reader/model/layout-page.ts"
 import type { LeftOut } from "../../reader/model/left-out.ts"
 import type { PageContent } from "../../reader/model/page-content.ts"
@@ -47,7 +48,7 @@ export const OPERATIONS: {
   render: (document, index, _end, { dpi }) => renderPage(document, index, dpi),
   image: (document, index, _end, { image }) => imageOfPage(document, index, image),
   blank: (document, index) => isBlankPage(document, index),
-  layout: (document, index, end, options) => layoutOf(document, index, end, options),
+  layout: (document, index, end, options) => layoutOf(document, index, end, LAYOUT_PLAN, options),
   scan: (document, index) => scanPage(document, index),
   layoutRead: (document, index, _end, scans) => layoutOfScan(document, index, scans),
   leftOut: (document) => document.leftOut()

@@ -3,12 +3,12 @@ import { Context } from "effect"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { ProviderPace } from "../../ports/mail/mail-provider.ts"
 
-/** Hears of each attempt at a provider, and what the provider said of its pace with the answer. */
+/** Receives each attempt at a provider, with what the provider said of its pace. */
 interface PaceReportsService {
   readonly note: (provider: Provider, said: ProviderPace | undefined) => void
 }
 
-/** Nobody listens where there is no send queue. */
+/** Without a send queue the reports are dropped. */
 export const PaceReports = Context.Reference<PaceReportsService>("postlane/application/PaceReports", {
   defaultValue: () => ({ note: () => {} })
 })

@@ -36,7 +36,7 @@ interface Hold {
 }
 
 /** How a send holds its key, and who decides with it. */
-export interface Terms {
+interface Terms {
   /** Of the claim, milliseconds. */
   readonly leaseMs: number
   /** How much of the lease an attempt needs at most, where it is prolonged meanwhile. */
@@ -46,7 +46,7 @@ export interface Terms {
   /** Whether a refusal may go on to this provider now. */
   readonly mayFailOver: (provider: Provider) => Effect.Effect<boolean>
   /**
-   * Only of a request of the send queue, whose deferral has no row in the log: how long a retry that was refused waits, seconds; undefined where its
+   * For a request of the send queue, whose deferral has no row in the log: how long a refused retry waits, seconds; undefined once its
    * time is over.
    */
   readonly refusedWait?: (failure: ProviderFailure, sinceFirstMs: number) => number | undefined

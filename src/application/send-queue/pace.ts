@@ -9,13 +9,13 @@ import { paceOf, QueueConfig } from "./queue-config.ts"
 /** How long reports are gathered before they are written, milliseconds. */
 const GATHER_MS = 200
 
-/** What has been heard of a provider since the last time it was written. */
+/** What was received of a provider's pace since the last write. */
 interface Heard {
   asked: number
   said: ProviderPace
 }
 
-/** Gathers what the process hears of the providers' pace, and tells all processes through the queue (QUEUE-5). */
+/** Gathers what this process learns of the providers' pace, and writes it for all processes (QUEUE-5). */
 class Paces extends Context.Service<
   Paces,
   { readonly note: (provider: Provider, asked: number, said: ProviderPace | undefined) => void }
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
     const some = Latch.makeUnsafe()
     const heard = new Map<Provider, Heard>()
     const write = Effect.gen(function* () {
-      yield* some.await
+      yield* some.whenOpen(Effect.void)
       yield* Effect.sleep(GATHER_MS)
       some.closeUnsafe()
       const all = [...heard]

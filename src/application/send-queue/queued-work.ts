@@ -16,8 +16,8 @@ export const QUEUE_LEASE_MS = 12_000
 /** How much of the lease an attempt needs when it begins: it is prolonged while the sender lives, milliseconds. */
 const NEEDED_MS = 3_000
 
-/** When a request is looked at again whose key another call holds: a call under way, or a deferral of its own, milliseconds. */
-const BUSY_MS = 2_000
+/** Waits of a request whose key another call holds: with an attempt under way, or with a deferral, milliseconds. */
+export const BUSY_MS = 2_000
 export const DEFERRED_ELSEWHERE_MS = 30_000
 
 /** A provider cannot be asked for longer than its keys live, milliseconds. */
@@ -76,7 +76,7 @@ const waitMs = (
     random: random()
   })
 
-/** A move that goes on, or ends, without a row of its own. */
+/** A move without a row in the log. */
 export const moveTo = (
   { mail, refusals }: QueuedWork,
   state: QueueMove["state"],
@@ -166,7 +166,7 @@ export const write = (
 }
 
 /**
- * The parts of a send whose request lies in the queue. Its deferral stays in its own row, a refusal puts it back, its row of the log is written
+ * The parts of a send whose request lies in the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
  * with its end; each in one transaction that sees that the request is still this sender's.
  */
 export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | undefined): SendParts => {

@@ -11,6 +11,7 @@ import { sendOnce } from "../mail/mailer.ts"
 import { untilAnswered } from "../mail/retry-store.ts"
 import { retryOnce } from "../mail/retry.ts"
 import {
+  BUSY_MS,
   DEFERRED_ELSEWHERE_MS,
   expiresInMs,
   keyOf,
@@ -49,7 +50,7 @@ const refusalOf = (queue: QueueParts, work: QueuedWork): string | undefined => {
   return left !== undefined && left <= 0 ? EXPIRED : undefined
 }
 
-/** What a request does whose send did not begin. */
+/** How a request goes on when its send could not begin. */
 const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
   switch (why._tag) {
     case "InvalidRequest":
@@ -93,7 +94,9 @@ const retry = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork, 
   if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it")
   yield* retryOnce(partsOf(queue, work, undefined), message.value)
   if (work.isMoved || work.unwritten !== undefined) return work.unwritten
-  return moveTo(work, "deferred", { dueMs: (work.next?.delaySeconds ?? 1) * 1000 })
+  if (work.next !== undefined) return moveTo(work, "deferred", { dueMs: work.next.delaySeconds * 1000 })
+  // A direct send of its key has deferred it, too, and made this very retry: the key says how it ended.
+  return moveTo(work, "queued", { dueMs: BUSY_MS, deferral: undefined })
 })
 
 /**

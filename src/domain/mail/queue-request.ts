@@ -5,13 +5,13 @@ import type { SendRequest } from "./message.ts"
 import { decodeSendRequest } from "./read-request.ts"
 
 /** A request of the send queue: a mail, and when it is sent. */
-export interface QueueRequest {
+interface QueueRequest {
   readonly mail: SendRequest
   /** ISO 8601; absent where it is sent at once. */
   readonly sendAt: string | undefined
 }
 
-/** A date with its time and its zone: another machine reads it, whose zone is another. */
+/** A date with its time zone: the machine that reads it may be in another one. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
 
 const isObject = (value: unknown): value is object =>

@@ -13,7 +13,7 @@ export const QUEUE_ORDER: ReadonlyArray<Category> = [
   "marketing"
 ]
 
-/** Where a request of the send queue stands. `deferred`: an attempt was ambiguous, and its retry is due; no end. */
+/** The state of a request of the send queue. `deferred` is no end: an attempt was ambiguous, and its retry waits. */
 export const QueueState = Schema.Literals([
   "queued",
   "sending",

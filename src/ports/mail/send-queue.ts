@@ -47,8 +47,8 @@ export interface Queued {
   readonly sendAt: number
 }
 
-/** Where a request stands, for its caller. */
-export interface QueuedMail extends Queued {
+/** The state of a request, for its caller. */
+interface QueuedMail extends Queued {
   readonly attempts: number
   readonly nextAttemptAt: number | null
   readonly result: SendResult | null
@@ -104,7 +104,7 @@ export interface Taken {
   readonly nextMs: number | undefined
 }
 
-/** How a request goes on, or ends. */
+/** How a request continues or ends. */
 export interface QueueMove extends QueueLease {
   readonly state: Exclude<QueueState, "sending" | "cancelled">
   /** Until it is taken again, milliseconds; of a state that is no end. */
@@ -172,7 +172,7 @@ export class SendQueue extends Context.Service<
       entries: ReadonlyArray<QueueEntry>
     ) => Effect.Effect<ReadonlyArray<Queued>, QueueRefused | StoreUnavailable>
     readonly find: (id: QueueId) => Effect.Effect<QueuedMail | undefined, StoreUnavailable>
-    /** The state afterwards: anything but `cancelled` means that nothing was changed. Undefined where there is none of that id. */
+    /** The state afterwards: anything but `cancelled` means that nothing was changed. Undefined for an unknown id. */
     readonly cancel: (
       id: QueueId,
       /** The admin who does it: leaves an audit row where it changed something. */
@@ -196,7 +196,7 @@ export class SendQueue extends Context.Service<
     readonly move: (move: QueueMove) => Effect.Effect<Moved, StoreUnavailable>
     /** One token for a fail-over to this provider, if there is one now. */
     readonly token: (pace: PaceLimit) => Effect.Effect<boolean, StoreUnavailable>
-    /** Notes what was asked of a provider beside the queue, and what it said. */
+    /** Counts requests to a provider that are not the queue's, and keeps what it said of its pace. */
     readonly heard: (
       pace: PaceLimit,
       asked: number,

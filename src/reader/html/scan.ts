@@ -1,4 +1,4 @@
-import { element, type HtmlNode, serialize } from "../model/html-tree.ts"
+import { element, type HtmlNode } from "../model/html-tree.ts"
 import type { Legible } from "../model/recognised-text.ts"
 import { type InterfaceWords } from "./words.ts"
 
@@ -6,11 +6,9 @@ import { type InterfaceWords } from "./words.ts"
  * The text of a page that was read from its picture, and the picture's place, its image 0: after the text; before it, and open,
  * where the text cannot be trusted.
  */
-export const withScan = (html: string, legible: Legible): string => {
-  const picture = serialize([
-    element("details", { "data-scan": legible }, [element("img", { "data-image": "0" })])
-  ])
-  return legible === "good" ? html + picture : picture + html
+export const withScan = (nodes: ReadonlyArray<HtmlNode>, legible: Legible): ReadonlyArray<HtmlNode> => {
+  const picture = element("details", { "data-scan": legible }, [element("img", { "data-image": "0" })])
+  return legible === "good" ? [...nodes, picture] : [picture, ...nodes]
 }
 
 /** The picture in a fragment that {@link withScan} made, filled in. */

@@ -51,7 +51,7 @@ export const liesIn = (inner: Box, outer: Box, slack: number): boolean =>
   inner.y1 < outer.y1 + slack
 
 /** Whether a place lies in a box, or this near to it. */
-export const isAt = (box: Box, x: number, y: number, slack = 0): boolean =>
+const isAt = (box: Box, x: number, y: number, slack = 0): boolean =>
   x > box.x0 - slack && x < box.x1 + slack && y > box.y0 - slack && y < box.y1 + slack
 
 /** Whether the middle of a box lies in another, or this near to it. */

@@ -34,3 +34,15 @@ export interface LayoutOptions {
 }
 
 export const USUAL_LAYOUT: LayoutOptions = { keepsRunningLines: false }
+
+/** How much of a document is read and kept for the layout of some of its pages. */
+export interface LayoutPlan {
+  /** The pages that are counted before any is laid out. */
+  readonly counted: (pageCount: number) => ReadonlyArray<number>
+  /** Most characters of counted pages that are kept until these are laid out, so that they need not be read twice. */
+  readonly keptCharacters: number
+  /** Most pages that are laid out together. */
+  readonly together: number
+  /** Bytes of the pictures of one page that go into its HTML. */
+  readonly pictureBytes: number
+}

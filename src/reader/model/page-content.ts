@@ -72,8 +72,6 @@ export type Drawing =
       readonly filled: boolean
       /** True when it has curves or slanted lines. */
       readonly curved: boolean
-      /** True for a musical note or another sign of musical notation. */
-      readonly note?: boolean
       /** 0xRRGGBB */
       readonly color: number
       readonly mcid: number | undefined

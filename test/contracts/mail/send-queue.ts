@@ -1,7 +1,7 @@
 /**
- * `SendQueue`: what is committed is taken once, in order, at its pace; whoever ends a request asks its key first.
+ * `SendQueue`: what is committed is taken once, in order, at its pace; an end of a request asks its key first.
  *
- * Adapters: memory, postgres. Rules: Q1, Q2, Q3, Q4, Q5.
+ * Adapters: memory, postgres. Rules: Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
@@ -140,6 +140,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
 
     test("takes a request once, under a lease; when its sender is silent another one takes it, and knows", (world) =>
       Effect.gen(function* () {
+        assert.deepStrictEqual(yield* take(world), { mails: [], nextMs: undefined })
         const [queued] = yield* enqueue(world, {})
         const first = one(yield* take(world))
         assert.strictEqual(first.id, queued?.id)

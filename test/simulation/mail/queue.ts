@@ -1,6 +1,7 @@
 import { Clock, Context, Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
 import type { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
@@ -98,7 +99,8 @@ export const makeQueueing = (options: QueueingOptions) => {
   const { bug, chance, chronicle, clock, database, databaseClock, isOn } = options
   const now = () => clock.currentTimeMillisUnsafe()
   const asked = new Map<QueueId, Asked>()
-  const inner = broken(bug, database.queue)
+  const { queue: whole, queued } = makeSendQueue(database)
+  const inner = broken(bug, whole)
   const inItsTime = Effect.provideService(Clock.Clock, databaseClock)
   const rate = chance.pick([0, 0, 2])
   const paces: ReadonlyArray<PaceLimit> = [
@@ -176,7 +178,7 @@ export const makeQueueing = (options: QueueingOptions) => {
         process,
         () => chance.int(200, 1_500),
         take,
-        () => database.queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
+        () => queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
       ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
     },
     /** Queues a mail; a lost answer is asked for again. */
@@ -213,7 +215,7 @@ export const makeQueueing = (options: QueueingOptions) => {
       }),
     /** Q1, Q2 and Q3: every request has an end that is true, what was cancelled is not sent, and nothing goes before its time. */
     violations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> =>
-      database.queued().flatMap((row) => {
+      queued().flatMap((row) => {
         const request = asked.get(row.id)
         if (request === undefined) return []
         const own = attempts.filter(({ subject }) => subject === request.subject)

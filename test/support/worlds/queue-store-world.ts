@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
 
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer as layerMailStore } from "../../../src/adapters/postgres/mail/mail-store.ts"
 import { layer as layerSendQueue } from "../../../src/adapters/postgres/mail/send-queue.ts"
@@ -22,7 +23,7 @@ export const makeMemoryQueueWorld: Effect.Effect<QueueStoreWorld> = Effect.gen(f
   let offsetMs = 0
   const clock = clockAhead(real, () => offsetMs)
   return {
-    queue: database.queue,
+    queue: makeSendQueue(database).queue,
     store: database.store,
     advance: (ms) =>
       Effect.sync(() => {

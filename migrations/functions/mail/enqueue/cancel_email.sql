@@ -1,5 +1,5 @@
 -- Cancels a request that waits, in the caller's transaction, and returns its state: `cancelled` means that it was not and will not be sent by the queue
--- (QUEUE-6). Null where there is none of that id. The key is asked first: what a direct send under it has in hand is not cancelled.
+-- (QUEUE-6). Null for an unknown id. A request is not cancelled while a direct send has its key under way, in doubt or settled.
 -- Runs with the rights of its owner, as `enqueue_email`.
 create or replace function cancel_email(p_queue_id uuid) returns text
 language plpgsql

@@ -1,5 +1,5 @@
 -- Queues several requests, all or none (QUEUE-2); `ordinal` counts them from 1. Called by `SendQueue`. Keys of an entry: request, payload_hash. Keys are taken
--- in their order, so that two batches cannot wait for each other; a key whose transaction is open is waited for for two seconds (55P03).
+-- in their order, so that two batches cannot wait for each other; a key that an open transaction queues is waited for two seconds (55P03).
 -- An error of one entry names its place: `emails.3.to: …`.
 create or replace function enqueue_emails(p_entries jsonb)
 returns table (ordinal integer, id uuid, idempotency_key text, state text, send_at timestamptz)

@@ -1,4 +1,4 @@
--- A time of a request, ISO 8601 with its zone; null where it is none.
+-- The time that a text holds, ISO 8601 with its time zone; null for any other text.
 create or replace function queued_moment(p_text text) returns timestamptz
 language plpgsql
 stable

@@ -1,5 +1,5 @@
 -- `begin_email_sends` for requests of the queue: in the transaction that claims a key, its request is still the caller's. Entries have queue_id and lease,
--- too; one whose request has passed on is answered `InProgress`. Called by `SendQueue`. Lock order: requests by id, then as there.
+-- too; an entry is answered `InProgress` after its request has passed on. Called by `SendQueue`. Lock order: requests by id, then that of `begin_email_sends`.
 create or replace function begin_queued_emails(p_entries jsonb)
 returns table (
   ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,

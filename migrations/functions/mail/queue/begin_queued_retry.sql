@@ -1,5 +1,5 @@
 -- `begin_email_retry` for a deferred request of the queue, in the transaction that sees that it is still the caller's; `Busy` where it has passed on. Called by
--- `SendQueue`. Lock order: the request, then as there.
+-- `SendQueue`. Lock order: the request, then that of `begin_email_retry`.
 create or replace function begin_queued_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql

@@ -23,7 +23,7 @@ begin
   taken := p.taken;
   count := case
     when first_at >= p_now + interval '250 milliseconds' then 0
-    -- The reserved token stands alone.
+    -- The reserved token is one.
     when first_at < greatest(p_now, p.held_until, p.free_at) then 1
     else ceil(extract(epoch from p_now + interval '250 milliseconds' - first_at) / extract(epoch from spacing))
   end;

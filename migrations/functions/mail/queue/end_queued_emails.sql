@@ -1,5 +1,5 @@
 -- Writes how senders' requests go on or end: the request, its row in the log and its claim in one transaction (QUEUE-7); `ordinal` counts the entries from 1.
--- Called by `SendQueue`. Keys of an entry: queue_id, lease, state, due_ms (until it is taken again; of a state that is no end), provider (where it goes on;
+-- Called by `SendQueue`. Keys of an entry: queue_id, lease, state, due_ms (until the next take), provider (of the next attempt;
 -- absent: as before), deferral, tried, refusals, error, result, frees (the key is free again), row (an entry of `record_email_sends`; absent: none is written), settle
 -- (an entry of `settle_email_claims`, where there is no row). `held` is false where the request has passed to another sender: nothing was written then.
 create or replace function end_queued_emails(p_entries jsonb)

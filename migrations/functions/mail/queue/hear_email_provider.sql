@@ -1,4 +1,4 @@
--- Notes what was asked of a provider beside the queue (`p_asked` requests; `p_usual_rate` a second without its word), and what it said of its pace: its limit a
+-- Counts requests that others than the queue made to a provider (`p_asked`; `p_usual_rate` a second unless it says more), and keeps what it said of its pace: its limit a
 -- second, and for how long it takes nothing, milliseconds; null where it said nothing (QUEUE-5). Called by `SendQueue`.
 create or replace function hear_email_provider(
   p_provider text, p_asked integer, p_usual_rate float8, p_rate float8, p_hold_ms float8

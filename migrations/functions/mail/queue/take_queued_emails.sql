@@ -1,8 +1,8 @@
--- Takes requests that are due for a sender, each under a lease of its own (QUEUE-3 to QUEUE-5). Called by `SendQueue`. `p_paces`: for each provider, in one order for all
+-- Takes due requests for a sender, each under a new lease (QUEUE-3 to QUEUE-5). Called by `SendQueue`. `p_paces`: for each provider, in one order for all
 -- callers, { provider, rate (a second; 0: no pace), fixed (the provider's own word does not count), primary }.
 --
 -- A row of the answer: the request; `wait_ms` until it may leave; `next_ms`, in each row, until there may be more. Where nothing is due there is
--- one row, without a request. A request whose sender is silent is due again when its lease is over.
+-- one row, without a request. A silent sender's request is due again when its lease is over.
 create or replace function take_queued_emails(p_paces jsonb, p_limit integer, p_lease interval)
 returns table (
   next_ms float8, wait_ms float8, id uuid, lease uuid, idempotency_key text, request jsonb, deferral text, tried jsonb, deaths integer, refusals integer,
@@ -67,24 +67,9 @@ begin
     if p.rate > 0 then
       v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
     end if;
-    return query
-    with taken as (
-      update email_send_queue q set
-        state = 'sending', lease = gen_random_uuid(), deaths = q.deaths + (q.state = 'sending')::int,
-        due_at = v_now + p_lease + (x.place - 1) * t.spacing, first_taken_at = coalesce(q.first_taken_at, v_now)
-      from unnest(v_ids) with ordinality as x(id, place)
-      where q.id = x.id
-      returning
-        x.place, greatest(0, extract(epoch from t.first_at + (x.place - 1) * t.spacing - v_now) * 1000)::float8 as wait_ms, q.id, q.lease,
-        q.idempotency_key, q.request, q.deferral, q.tried, q.deaths::integer as deaths, q.refusals,
-        (extract(epoch from v_now - greatest(q.first_taken_at, q.send_at)) * 1000)::float8 as age_ms,
-        (extract(epoch from q.expires_at - v_now) * 1000)::float8 as expires_in_ms
-    )
-    select null::float8, x.wait_ms, x.id, x.lease, x.idempotency_key, x.request, x.deferral, x.tried, x.deaths, x.refusals, x.age_ms,
-      x.expires_in_ms
-    from taken x order by x.place;
+    return query select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
   end loop;
-  next_ms := greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000);
+  next_ms := case when v_next is not null then greatest(0, extract(epoch from v_next - clock_timestamp()) * 1000) end;
   return next;
 end
 $$;

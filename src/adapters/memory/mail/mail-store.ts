@@ -6,15 +6,12 @@ import { append } from "../../../domain/lists.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
 import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../../ports/mail/mail-store.ts"
-import type { SendQueue } from "../../../ports/mail/send-queue.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
 import { beginRetry, beginSend, findEvidence, moveClaim, purgeClaims, settleClaim } from "./claims.ts"
 import { deferralEnd } from "./deferral-end.ts"
-import { makeQueueTables, type QueueRow } from "./queue-tables.ts"
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
-import { makeSendQueue } from "./send-queue.ts"
 import {
   ERASED,
   errorWithoutPerson,
@@ -69,9 +66,8 @@ export interface MailDatabase {
   readonly secret: Uint8Array
   /** The port; several processes can share it. */
   readonly store: MailStore["Service"]
-  /** The send queue on the same tables, and its requests. */
-  readonly queue: SendQueue["Service"]
-  readonly queued: () => ReadonlyArray<QueueRow>
+  /** What a send queue on the same database works with. */
+  readonly tables: MailTables
   /** What a webhook or the poll does (`record_email_event`). */
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   /** Releases an alert's claim (`release_email_alert`). */
@@ -170,14 +166,12 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
 /** A new, empty database. Times come from the caller's `Clock`. `secret`: 32 bytes, another one for another installation. */
 export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)): MailDatabase => {
   const tables = makeMailTables()
-  const queueTables = makeQueueTables()
   let unclaimed = 0
   return {
     secret,
     store: storeOf(tables, secret, (count) => void (unclaimed += count)),
     unclaimed: () => unclaimed,
-    queue: makeSendQueue(tables, queueTables),
-    queued: () => [...queueTables.rows.values()],
+    tables,
     recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),
     releaseAlert: (sendId) => atNow((now) => releaseAlert(tables, sendId, now)),
     confirmAlert: (sendId) => atNow((now) => confirmAlert(tables, sendId, now)),

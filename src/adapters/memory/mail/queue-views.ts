@@ -1,3 +1,4 @@
+import { least } from "../../../domain/lists.ts"
 import { QUEUE_ORDER } from "../../../domain/mail/queue.ts"
 import type { Category } from "../../../domain/mail/suppression/policy.ts"
 import type { QueueOverview, UpcomingMail } from "../../../ports/mail/send-queue.ts"
@@ -21,7 +22,7 @@ export const overviewOf = (tables: QueueTables, now: number): QueueOverview => (
         later: rows.filter(({ dueAt, state }) => state === "queued" && dueAt > now).length,
         sending: rows.filter(({ state }) => state === "sending").length,
         deferred: rows.filter(({ state }) => state === "deferred").length,
-        oldestDueAt: due.length === 0 ? null : iso(Math.min(...due.map(({ dueAt }) => dueAt)))
+        oldestDueAt: due.length === 0 ? null : iso(least(due.map(({ dueAt }) => dueAt)))
       }
     ]
   }),

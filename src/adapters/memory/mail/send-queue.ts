@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-import { LeaseId, LogRowId, QueueId } from "../../../domain/ids.ts"
+import { LogRowId, QueueId } from "../../../domain/ids.ts"
 import { NO_LEASE } from "../../../domain/mail/claim.ts"
 import { withinWindow } from "../../../domain/mail/failover.ts"
 import type { QueueState } from "../../../domain/mail/queue.ts"
@@ -12,32 +12,14 @@ import {
   type QueueLease,
   type QueueMove,
   QueueRefused,
-  SendQueue,
-  type TakenMail,
-  type TakeQueued
+  SendQueue
 } from "../../../ports/mail/send-queue.ts"
 import { beginRetry, beginSend, settleClaim } from "./claims.ts"
-import {
-  AHEAD_MS,
-  dueRows,
-  holderOf,
-  laneOf,
-  type Pace,
-  type QueueRow,
-  type QueueTables,
-  rowOfRequest,
-  SILENT_MS
-} from "./queue-tables.ts"
+import { holderOf, makeQueueTables, type QueueRow, rowOfRequest, SILENT_MS } from "./queue-tables.ts"
+import { take, type Tables, tokens } from "./queue-take.ts"
 import { overviewOf, upcomingOf } from "./queue-views.ts"
 import { recordSend } from "./record-send.ts"
 import type { MailTables } from "./tables.ts"
-
-/** Everything that the queue decides by. */
-interface Tables {
-  readonly mail: MailTables
-  readonly queue: QueueTables
-  readonly newId: () => string
-}
 
 const shown = ({ id, key, sendAt, state }: QueueRow): Queued => ({
   id,
@@ -129,97 +111,6 @@ const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState |
   return row.state
 }
 
-const spacingOf = ({ fixed, rate }: PaceLimit, pace: Pace | undefined): number =>
-  1000 / (fixed ? rate : Math.max(rate, pace?.rate ?? 0))
-
-/** See `email_tokens`. */
-const tokens = ({ queue }: Tables, limit: PaceLimit, now: number) => {
-  const known = queue.paces.get(limit.provider)
-  const pace: Pace = known ?? {
-    freeAt: now + SILENT_MS,
-    reservedAt: now + SILENT_MS,
-    heldUntil: undefined,
-    rate: undefined,
-    taken: 0
-  }
-  queue.paces.set(limit.provider, pace)
-  const spacing = spacingOf(limit, pace)
-  const held = pace.heldUntil ?? now
-  const firstAt = Math.max(now, held, Math.min(pace.freeAt, pace.reservedAt))
-  const isReserved = firstAt < Math.max(now, held, pace.freeAt)
-  const count =
-    firstAt >= now + AHEAD_MS ? 0 : isReserved ? 1 : Math.ceil((now + AHEAD_MS - firstAt) / spacing)
-  return { pace, spacing, firstAt, count }
-}
-
-/** `oldest` of them whatever their category, the rest by category and then by time. */
-const picked = (rows: ReadonlyArray<QueueRow>, count: number, oldest: number): ReadonlyArray<QueueRow> => {
-  const first = rows.slice(0, oldest)
-  const rest = rows.filter((row) => !first.includes(row)).sort((a, b) => laneOf(a) - laneOf(b))
-  return [...first, ...rest].slice(0, count)
-}
-
-const takeRow = (
-  tables: Tables,
-  row: QueueRow,
-  entry: TakeQueued,
-  waitMs: number,
-  now: number
-): TakenMail => {
-  const lease = LeaseId.make(tables.newId())
-  if (row.state === "sending") row.deaths += 1
-  row.state = "sending"
-  row.lease = lease
-  row.dueAt = now + entry.leaseMs + waitMs
-  row.firstTakenAt ??= now
-  return {
-    id: row.id,
-    lease,
-    idempotencyKey: row.key,
-    waitMs,
-    request: row.request,
-    deferral: row.deferral,
-    tried: row.tried,
-    deaths: row.deaths,
-    refusals: row.refusals,
-    ageMs: now - Math.max(row.firstTakenAt, row.sendAt),
-    expiresInMs: row.expiresAt === undefined ? undefined : row.expiresAt - now
-  }
-}
-
-const take = (tables: Tables, entry: TakeQueued, now: number) => {
-  const mails: Array<TakenMail> = []
-  let nextAt = Number.POSITIVE_INFINITY
-  for (const limit of entry.paces) {
-    const names = limit.provider === entry.primary ? ["", limit.provider] : [limit.provider]
-    const waiting = [...tables.queue.rows.values()].flatMap(({ dueAt, provider }) =>
-      dueAt !== undefined && names.includes(provider) ? [dueAt] : []
-    )
-    const due = dueRows(tables.queue, names, now)
-    if (due.length === 0) {
-      nextAt = Math.min(nextAt, ...waiting.filter((at) => at > now))
-      continue
-    }
-    const left = entry.limit - mails.length
-    if (limit.rate === 0) {
-      mails.push(...picked(due, left, Math.floor(left / 8)).map((row) => takeRow(tables, row, entry, 0, now)))
-      continue
-    }
-    const { count, firstAt, pace, spacing } = tokens(tables, limit, now)
-    const most = Math.min(count, left)
-    const oldest = Math.floor((pace.taken + most) / 8) - Math.floor(pace.taken / 8)
-    const rows = picked(due, most, oldest)
-    mails.push(...rows.map((row, place) => takeRow(tables, row, entry, firstAt + place * spacing - now, now)))
-    if (rows.length > 0) {
-      pace.freeAt = Math.min(Math.max(pace.freeAt, firstAt), now + SILENT_MS) + rows.length * spacing
-      pace.reservedAt = firstAt + (rows.length + 3) * spacing
-      pace.taken += rows.length
-    }
-    nextAt = Math.min(nextAt, Math.max(now, firstAt + rows.length * spacing))
-  }
-  return { mails, nextMs: Number.isFinite(nextAt) ? Math.max(0, nextAt - now) : undefined }
-}
-
 const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => queue.rows.get(id)?.lease === lease
 
 const renew = (tables: Tables, held: ReadonlyArray<QueueLease>, leaseMs: number, now: number) => {
@@ -302,12 +193,18 @@ const heard = (
 
 const atNow = <A>(decide: (now: number) => A) => Effect.map(Clock.currentTimeMillis, decide)
 
+interface MemoryQueue {
+  readonly queue: SendQueue["Service"]
+  readonly queued: () => ReadonlyArray<QueueRow>
+}
+
 /** The send queue in memory, on the tables of the mail store: the model that the SQL is tested against. */
-export const makeSendQueue = (mail: MailTables, queue: QueueTables): SendQueue["Service"] => {
+export const makeSendQueue = ({ tables: mail }: { readonly tables: MailTables }): MemoryQueue => {
+  const queue = makeQueueTables()
   let made = 0
   const newId = () => `00000000-0000-4001-8000-${(made += 1).toString(16).padStart(12, "0")}`
   const tables: Tables = { mail, queue, newId }
-  return SendQueue.of({
+  const service = SendQueue.of({
     enqueue: (entries) =>
       Effect.flatMap(
         atNow((now) => enqueue(tables, entries, now)),
@@ -366,4 +263,5 @@ export const makeSendQueue = (mail: MailTables, queue: QueueTables): SendQueue["
         return true
       })
   })
+  return { queue: service, queued: () => [...queue.rows.values()] }
 }

@@ -7,16 +7,19 @@ import { QueueState } from "../../../domain/mail/queue.ts"
 import { SendResult } from "../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { Category } from "../../../domain/mail/suppression/policy.ts"
+import type { ProviderPace } from "../../../ports/mail/mail-provider.ts"
 import type { BeganSend } from "../../../ports/mail/mail-store.ts"
 import {
   type Moved,
+  type PaceLimit,
+  type QueueEntry,
   type QueueLease,
   type QueueMove,
-  type QueueOverview,
   QueueRefused,
   SendQueue,
   type Taken,
-  type TakenMail
+  type TakenMail,
+  type TakeQueued
 } from "../../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { decoder, inOrder } from "../batch-answers.ts"
@@ -234,64 +237,112 @@ const moves = (write: WriteSql["Service"]) =>
 const COLUMNS = `id, idempotency_key, state, send_at, attempts,
   case when state in ('queued', 'deferred') then due_at end as next_attempt_at, error`
 
+/** What callers do. */
+const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
+  enqueue: (entries: ReadonlyArray<QueueEntry>) => {
+    const asked = toJsonText(
+      entries.map(({ payloadHash, request }) => ({ request, payload_hash: payloadHash }))
+    )
+    return writes
+      .rows(
+        "enqueue",
+        QueuedRow,
+        write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
+      )
+      .pipe(Effect.mapError(refusalOf))
+  },
+  find: (id: QueueId) =>
+    ask.first(
+      "find",
+      MailRow,
+      send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
+    ),
+  cancel: (id: QueueId, actor?: string) =>
+    Effect.map(
+      ask.answer(
+        "cancel",
+        Schema.NullOr(QueueState),
+        actor === undefined
+          ? write`select cancel_email(${id}::uuid) as answer`
+          : write`select cancel_queued_email(${id}::uuid, ${actor}) as answer`
+      ),
+      (state) => state ?? undefined
+    )
+})
+
+/** What senders do, one request at a time aside. */
+const forSenders = (write: WriteSql["Service"]) => ({
+  take: ({ leaseMs, limit, paces, primary }: TakeQueued) => {
+    const asked = toJsonText(paces.map((pace) => ({ ...pace, primary: pace.provider === primary })))
+    return Effect.map(
+      writes.rows(
+        "take",
+        TakenRow,
+        write`select * from take_queued_emails(${asked}::jsonb, ${limit}::integer, make_interval(secs => ${leaseMs / 1000}::float8))`
+      ),
+      toTaken
+    )
+  },
+  renew: (held: ReadonlyArray<QueueLease>, leaseMs: number) => {
+    const asked = toJsonText(held.map(leaseOf))
+    return Effect.map(
+      ask.rows(
+        "renew",
+        Schema.Struct({ id: QueueId }),
+        write`select id from renew_queued_emails(${asked}::jsonb, make_interval(secs => ${leaseMs / 1000}::float8)) as x(id)`
+      ),
+      (rows) => new Set(rows.map(({ id }) => id))
+    )
+  },
+  token: ({ fixed, provider, rate }: PaceLimit) =>
+    writes.answer(
+      "token",
+      Schema.Boolean,
+      write`select take_email_token(${provider}, ${rate}::float8, ${fixed}) as answer`
+    ),
+  heard: ({ provider, rate }: PaceLimit, asked: number, { holdMs, ratePerSecond }: ProviderPace) =>
+    writes.done(
+      "heard",
+      write`select hear_email_provider(${provider}, ${asked}::integer, ${rate}::float8, ${ratePerSecond ?? null}::float8, ${holdMs ?? null}::float8)`
+    )
+})
+
+/** What people see and do. */
+const forPeople = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
+  overview: slow.answer("overview", Overview, send`select email_queue_overview() as answer`),
+  upcoming: ({ category, limit }: { readonly category: Category | undefined; readonly limit: number }) =>
+    slow.rows(
+      "upcoming",
+      UpcomingRow,
+      send`select ${send.literal(COLUMNS)}, category, request ->> 'subject' as subject,
+        case jsonb_typeof(request -> 'to') when 'array' then request -> 'to' else jsonb_build_array(request -> 'to') end as to
+        from email_send_queue where due_at is not null and (${category ?? null}::text is null or category = ${category ?? null}::text)
+        order by due_at, id limit ${limit}::integer`
+    ),
+  pause: ({
+    actor,
+    category,
+    isPaused
+  }: {
+    readonly category: Category | undefined
+    readonly actor: string
+    readonly isPaused: boolean
+  }) =>
+    writes.answer(
+      "pause",
+      Schema.Boolean,
+      write`select pause_email_queue(${category ?? null}::text, ${actor}, ${isPaused}) as answer`
+    )
+})
+
 const make = Effect.gen(function* () {
   const send = yield* SendSql
   const write = yield* WriteSql
-  const begin = yield* begins(send)
-  const move = yield* moves(write)
   return SendQueue.of({
-    enqueue: (entries) => {
-      const asked = toJsonText(
-        entries.map(({ payloadHash, request }) => ({ request, payload_hash: payloadHash }))
-      )
-      return writes
-        .rows(
-          "enqueue",
-          QueuedRow,
-          write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
-        )
-        .pipe(Effect.mapError(refusalOf))
-    },
-    find: (id) =>
-      ask.first(
-        "find",
-        MailRow,
-        send`select ${send.literal(COLUMNS)}, result from email_send_queue where id = ${id}::uuid`
-      ),
-    cancel: (id, actor) =>
-      Effect.map(
-        ask.answer(
-          "cancel",
-          Schema.NullOr(QueueState),
-          actor === undefined
-            ? write`select cancel_email(${id}::uuid) as answer`
-            : write`select cancel_queued_email(${id}::uuid, ${actor}) as answer`
-        ),
-        (state) => state ?? undefined
-      ),
-    take: ({ leaseMs, limit, paces, primary }) => {
-      const asked = toJsonText(paces.map((pace) => ({ ...pace, primary: pace.provider === primary })))
-      return Effect.map(
-        writes.rows(
-          "take",
-          TakenRow,
-          write`select * from take_queued_emails(${asked}::jsonb, ${limit}::integer, make_interval(secs => ${leaseMs / 1000}::float8))`
-        ),
-        toTaken
-      )
-    },
-    renew: (held, leaseMs) => {
-      const asked = toJsonText(held.map(leaseOf))
-      return Effect.map(
-        ask.rows(
-          "renew",
-          Schema.Struct({ id: QueueId }),
-          write`select id from renew_queued_emails(${asked}::jsonb, make_interval(secs => ${leaseMs / 1000}::float8)) as x(id)`
-        ),
-        (rows) => new Set(rows.map(({ id }) => id))
-      )
-    },
-    begin,
+    ...forCallers(send, write),
+    ...forSenders(write),
+    ...forPeople(send, write),
+    begin: yield* begins(send),
     beginRetry: ({ held, ...entry }) => {
       const asked = toJsonText({ ...retryEntryOf(entry), ...leaseOf(held) })
       return Effect.flatMap(
@@ -303,38 +354,7 @@ const make = Effect.gen(function* () {
         (row) => Effect.fromResult(toRetry(row))
       )
     },
-    move,
-    token: ({ fixed, provider, rate }) =>
-      writes.answer(
-        "token",
-        Schema.Boolean,
-        write`select take_email_token(${provider}, ${rate}::float8, ${fixed}) as answer`
-      ),
-    heard: ({ provider, rate }, asked, { holdMs, ratePerSecond }) =>
-      writes.done(
-        "heard",
-        write`select hear_email_provider(${provider}, ${asked}::integer, ${rate}::float8, ${ratePerSecond ?? null}::float8, ${holdMs ?? null}::float8)`
-      ),
-    overview: slow.answer(
-      "overview",
-      Overview,
-      send`select email_queue_overview() as answer`
-    ) satisfies Effect.Effect<QueueOverview, StoreUnavailable>,
-    upcoming: ({ category, limit }) =>
-      slow.rows(
-        "upcoming",
-        UpcomingRow,
-        send`select ${send.literal(COLUMNS)}, category, request ->> 'subject' as subject,
-          case jsonb_typeof(request -> 'to') when 'array' then request -> 'to' else jsonb_build_array(request -> 'to') end as to
-          from email_send_queue where due_at is not null and (${category ?? null}::text is null or category = ${category ?? null}::text)
-          order by due_at, id limit ${limit}::integer`
-      ),
-    pause: ({ actor, category, isPaused }) =>
-      writes.answer(
-        "pause",
-        Schema.Boolean,
-        write`select pause_email_queue(${category ?? null}::text, ${actor}, ${isPaused}) as answer`
-      )
+    move: yield* moves(write)
   })
 })
 

@@ -20,7 +20,7 @@ import { PdfError, type PageRange } from "../../../reader/model/pdf-document.ts"
 import { pagesOf } from "./assembling.ts"
 
 /** A PDF that is converted directly, without a job: by the layout tier. */
-interface DirectConversion {
+export interface DirectConversion {
   readonly objectKey: string
   /** Name of the uploaded file. */
   readonly name: string

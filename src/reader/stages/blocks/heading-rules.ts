@@ -1,7 +1,7 @@
 import type { Reason } from "../../model/explained.ts"
 import { CAPTIONED, CHAPTER_LABEL, isBoxLabel, SECTION_NOTES, UNLISTED } from "../lines/heading-words.ts"
 import { isBoldLine, type Line } from "../lines/line.ts"
-import { CAPTION, endsInPageNumber, isPrototype } from "../lines/markers.ts"
+import { CAPTION, endsInPageNumber } from "../lines/markers.ts"
 import type { Group } from "../lines/paragraphs.ts"
 import { isNumbered, numberKind } from "../lines/section-number.ts"
 import { lengthOf, piecesOf } from "../lines/segment.ts"
@@ -10,7 +10,6 @@ import { areHeads, levelOf, textSizeOf } from "../profile/profile.ts"
 import { styleKey } from "../profile/statistics.ts"
 import {
   PROTOTYPE,
-  MAX_CHARACTERS,
   MAX_LINES,
   MAX_BOLD,
   isTooLong,
@@ -163,7 +162,6 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
     when: ({ alone, bold, displayed, group, named }) =>
       group.code && !alone && !(named !== undefined && bold) && !displayed
   },
-  { id: "too-long", why: "no heading is that long", when: ({ text }) => text.length > MAX_CHARACTERS },
   { id: "no-letters", why: "numbers and signs name nothing", when: ({ text }) => !/\p{L}/u.test(text) },
   { id: "address", why: "an address names nothing", when: ({ text }) => ADDRESS.test(text) },
   { id: "clause", why: "no heading ends like a clause", when: ({ text }) => CLAUSE_END.test(text.trim()) },
@@ -171,11 +169,6 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
     id: "page-number",
     why: "a line that ends in a page number is an entry of a table of contents",
     when: ({ group }) => group.lines.some(endsInPageNumber)
-  },
-  {
-    id: "prototype",
-    why: "the prototype of a function is code",
-    when: ({ group }) => group.lines.some(isPrototype)
   },
   {
     id: "outline",
@@ -257,7 +250,6 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
     when: ({ group, text }) => text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)
   },
   { id: "small-print", why: "bold words smaller than the text are labels", when: isSmallPrint },
-  { id: "light", why: "a heading of the text's own size is bold", when: ({ bold }) => !bold },
   {
     id: "cells",
     why: "words with wide gaps are a row of cells",

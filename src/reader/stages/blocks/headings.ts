@@ -30,7 +30,7 @@ const SLANTED = 0.5
 export const HARDLY_LARGER = 1.15
 
 /** Longest heading, characters and lines. */
-export const MAX_CHARACTERS = 220
+const MAX_CHARACTERS = 220
 export const MAX_LINES = 4
 /** A bold line of the text's own size is a heading up to this length only. */
 export const MAX_BOLD = 110

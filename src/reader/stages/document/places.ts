@@ -7,8 +7,6 @@ export interface Places {
   readonly targets: ReadonlyMap<LinkTarget, string>
 }
 
-export const NO_PLACES: Places = { ids: new Map(), targets: new Map() }
-
 /** Blocks of a page that is laid out. */
 interface LaidOut {
   readonly index: number

@@ -1,7 +1,6 @@
 import type { FontFace, PageContent, TextRun } from "../../model/page-content.ts"
 import { withAccentedLetters } from "../runs/accented-letters.ts"
 import { drawnBullets, letterBullets } from "../runs/bullets.ts"
-import { withDrawnNotes } from "../runs/notation.ts"
 import { uprightPage } from "../runs/turned.ts"
 import { withUnderlines } from "../runs/underlines.ts"
 import { withUnderscores } from "../runs/underscores.ts"
@@ -27,6 +26,34 @@ export interface PageAnalysis {
   readonly hyphens: PageHyphens
 }
 
+/** A step that cleans the runs of a page. */
+interface RunStage {
+  readonly id: string
+  readonly why: string
+  readonly run: (runs: ReadonlyArray<TextRun>, page: PageContent) => ReadonlyArray<TextRun>
+}
+
+/** What is done to a page's runs, upright, before they are segments. */
+export const RUN_STAGES: ReadonlyArray<RunStage> = [
+  {
+    id: "line-numbers",
+    why: "numbers in the margin of a draft belong to no line of text",
+    run: (runs, { width }) => withoutLineNumbers(runs, width)
+  },
+  {
+    id: "accented-letters",
+    why: "an accent that is drawn over a letter is one with it",
+    run: withAccentedLetters
+  },
+  { id: "whole-signs", why: "a sign that is drawn in parts is one", run: withWholeSigns },
+  {
+    id: "drawn-bullets",
+    why: "a shape before a line is the bullet of an item; tags mark lists where there are any",
+    run: (runs, page) => (page.structure.length === 0 ? withBullets(runs, drawnBullets(page, runs)) : runs)
+  },
+  { id: "letter-bullets", why: "a letter of a symbol face before a line is a bullet", run: letterBullets }
+]
+
 /** Each bullet precedes, in the stream, the words that it belongs to. */
 const withBullets = (
   runs: ReadonlyArray<TextRun>,
@@ -45,16 +72,11 @@ const withBullets = (
 
 /** Analyses a page; one that is written sideways is turned. */
 export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const shown = withUnderlines(withUnderscores(withDrawnNotes(read, fonts)))
+  const shown = withUnderlines(withUnderscores(read))
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)
-  // Where the page's structure marks lists, shapes are not needed.
-  const bullets = page.structure.length === 0 ? drawnBullets(page, readable.main) : []
-  const numberless = withoutLineNumbers(readable.main, page.width)
-  const segments = segmentsOf(
-    letterBullets(withBullets(withWholeSigns(withAccentedLetters(numberless)), bullets))
-  )
+  const segments = segmentsOf(RUN_STAGES.reduce((runs, { run }) => run(runs, page), readable.main))
   const rows = linesOf(segments, fonts)
   const hyphens = pageHyphens(segments, rows.length)
   return { page, turn: asShown.turn, fonts, readable, segments, rows, hyphens }

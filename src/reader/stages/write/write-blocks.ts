@@ -13,9 +13,9 @@ import type {
   Table,
   TextSpan
 } from "../../model/block.ts"
-import { element, type HtmlNode, serialize } from "../../model/html-tree.ts"
-import type { Box } from "../../model/page-content.ts"
-import { NO_PLACES, type Places } from "../document/places.ts"
+import { element, type HtmlNode } from "../../model/html-tree.ts"
+import type { Places } from "../document/places.ts"
+import { imagePicture, regionPicture } from "./pictures.ts"
 import { tableParts } from "./table-parts.ts"
 
 /** What a page's blocks are written with. */
@@ -23,6 +23,8 @@ interface Notes {
   /** The notes of the page: their ids by their marks. */
   readonly marks: ReadonlyMap<string, string>
   readonly places: Places
+  /** By how much the page was turned to be read. */
+  readonly turn: number
 }
 
 const styled = ({ bold, code, italic, lang, text }: TextSpan): HtmlNode => {
@@ -200,16 +202,6 @@ const field = (block: Field): HtmlNode => {
   return element("p", {}, [element("label", {}, inside)])
 }
 
-/** CSS pixels a point. */
-const PIXELS_PER_POINT = 4 / 3
-
-/** A picture of a part of the page, to be filled by {@link withPictures}. */
-const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined): HtmlNode => {
-  const edges = [x0, y0, x1, y1].map((edge) => Math.max(0, Math.round(edge)))
-  const width = String(Math.round((x1 - x0) * PIXELS_PER_POINT))
-  return element("img", { "data-region": edges.join(" "), alt, width })
-}
-
 /** Longest description made of the words in a picture; more of them are folded away below it. */
 const MAX_DESCRIPTION = 300
 const figure = (block: Figure, notes: Notes): HtmlNode => {
@@ -220,10 +212,10 @@ const figure = (block: Figure, notes: Notes): HtmlNode => {
   const described = alt ?? (inside === "" ? undefined : said)
   const shown =
     region !== undefined
-      ? [regionPicture(region, described)]
+      ? [regionPicture(region, described, notes.turn)]
       : image === undefined && alt === undefined
         ? []
-        : [element("img", { "data-image": image?.toString(), alt: described })]
+        : [imagePicture(image, described)]
   const kept =
     inside === "" || (described === inside && shown.length > 0)
       ? []
@@ -241,10 +233,11 @@ const figure = (block: Figure, notes: Notes): HtmlNode => {
   ])
 }
 
-const formula = (block: Formula, { places }: Notes): HtmlNode => {
+const formula = (block: Formula, { places, turn }: Notes): HtmlNode => {
   const { label, math, region, text } = block
   const shown =
-    math ?? (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text))
+    math ??
+    (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text, turn))
   return element("p", { id: places.ids.get(block) }, label === undefined ? [shown] : [shown, ` ${label}`])
 }
 
@@ -297,10 +290,14 @@ const write = (block: Block, notes: Notes): HtmlNode => {
 const writeAll = (blocks: ReadonlyArray<Block>, notes: Notes): ReadonlyArray<HtmlNode> =>
   blocks.map((block) => write(block, notes))
 
-/** A page's blocks as an HTML fragment. Ids are the page's own; assembly makes them the document's. */
-export const writeBlocks = (blocks: ReadonlyArray<Block>, places: Places = NO_PLACES): string => {
+/** A page's blocks as the nodes of a fragment. Ids are the page's own; assembly makes them the document's. */
+export const writeBlocks = (
+  blocks: ReadonlyArray<Block>,
+  places: Places,
+  turn: number
+): ReadonlyArray<HtmlNode> => {
   const marks = new Map<string, string>()
-  const notes: Notes = { marks, places }
+  const notes: Notes = { marks, places, turn }
   const nodes: Array<HtmlNode> = []
   for (const block of blocks)
     if (block.kind === "footnote" && !marks.has(block.mark)) marks.set(block.mark, `fn-${marks.size + 1}`)
@@ -315,29 +312,5 @@ export const writeBlocks = (blocks: ReadonlyArray<Block>, places: Places = NO_PL
     used.add(id)
     nodes.push(footnote(block, id, notes))
   }
-  return serialize(nodes)
+  return nodes
 }
-
-/** The positions of images in a fragment, to be filled by {@link withPictures}. */
-export const picturesIn = (html: string): ReadonlyArray<number> =>
-  [...html.matchAll(/<img data-image="(\d+)"/g)].map(([, index]) => Number(index))
-
-/** Has the parts of a page that was turned to be read drawn upright, too; `turn` as its writing is turned. */
-export const withTurn = (html: string, turn: number): string =>
-  turn === 0 ? html : html.replaceAll(/(<img data-region="[\d ]+)"/g, `$1 ${turn}"`)
-
-/** The parts of the page that a fragment shows as pictures, to be filled likewise. */
-export const regionsIn = (html: string): ReadonlyArray<string> =>
-  [...html.matchAll(/<img data-region="([\d ]+)"/g)].map(([, region = ""]) => region)
-
-/** A place for a picture. */
-const PLACE = /<img data-(?:image="(\d+)"|region="([\d ]+)")/g
-
-/** Inserts pictures (data URIs by the page's image number, or by region) into a fragment; assembly leaves out missing ones. */
-export const withPictures = (html: string, pictures: ReadonlyMap<number | string, string>): string =>
-  html.replaceAll(PLACE, (place, index: string | undefined, region: string | undefined) => {
-    const uri = pictures.get(index === undefined ? (region ?? "") : Number(index))
-    return uri === undefined || !/^data:image\/(?:png|jpeg|gif|webp);base64,[\w+/=]+$/.test(uri)
-      ? place
-      : `<img src="${uri}"`
-  })

@@ -8,10 +8,10 @@ import type { ConvertedDirectly } from "../../../application/conversion/work/dir
 import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
+import { convertDocument, layerOf, saidOf } from "../../compose/convert-document.ts"
 import { languages } from "../../settings/shapes.ts"
 import { CommandFailed, print, telling, Json, whyNot } from "../shell.ts"
 import { counted, visible } from "../table.ts"
-import { convertDocument, layerOf } from "./convert-document.ts"
 import { makeProgress } from "./progress.ts"
 
 /** Where the result goes instead of a file. */
@@ -185,10 +185,11 @@ const run = Effect.fnUntraced(function* (input: Input) {
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
     .pipe(Effect.mapError((error) => failed(`There is no place for temporary files: ${whyNot(error)}`)))
   const { bytes, ...document } = yield* Effect.gen(function* () {
+    yield* progress.phase("Reading the document")
     const made = yield* convertDocument(
-      path,
+      { path, name: basename(path), shown: visible(basename(path)) },
       { range, keepsRunningLines: input.runningHeads === "keep", explains: input.explain },
-      progress
+      ({ done, total }) => progress.pages("Converting", done, total)
     )
     yield* progress.phase("Putting it together")
     const written = yield* Effect.scoped(writeTo(output, made.html))
@@ -196,15 +197,9 @@ const run = Effect.fnUntraced(function* (input: Input) {
   }).pipe(
     Effect.provide(layerOf(folder, path, recognition)),
     Effect.ensuring(progress.clear),
+    Effect.catchTags(saidOf(visible(input.file))),
     Effect.catchTags({
-      UnsupportedDocument: ({ found }) =>
-        failed(`${visible(input.file)} is ${found}; PDF, DOCX, PNG and JPEG are converted, by their content`),
-      DocumentReaderAway: () =>
-        failed("No process could be started to read it in: is the machine out of memory?"),
-      UnreadableDocument: ({ message }) => failed(`${visible(input.file)}: ${message}`),
-      PdfError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
-      DocxError: ({ message }) => failed(`${visible(input.file)}: ${message}`),
-      ObjectStoreError: () => failed("The temporary files cannot be written or read: is the disk full?"),
+      NotConverted: ({ message }) => failed(message),
       PlatformError: (error) => failed(`${visible(output)} cannot be written: ${whyNot(error)}`)
     })
   )

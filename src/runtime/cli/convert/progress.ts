@@ -17,7 +17,7 @@ export const barOf = (phase: string, done: number, total: number): string => {
 }
 
 /** Shows a command's progress: on a terminal one line that changes, elsewhere a few plain ones. Never on stdout. */
-export interface Progress {
+interface Progress {
   readonly phase: (words: string) => Effect.Effect<void>
   readonly pages: (words: string, done: number, total: number) => Effect.Effect<void>
   /** Clears the line. */

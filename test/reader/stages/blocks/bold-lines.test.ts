@@ -191,7 +191,7 @@ describe("headings of larger sizes", () => {
       assert.deepStrictEqual(larger(title, bold), [`1 ${title}`])
   })
 
-  it("are no prototypes: slanted parameters, or what is declared at the line's end", () => {
+  it("are no prototypes: slanted parameters", () => {
     const italic = { font: FONT.italic }
     assert.deepStrictEqual(larger("group. . . [body. . .]", { ...italic, size: 11 }), [])
     assert.deepStrictEqual(larger("name=value", { ...italic, size: 11 }), [])
@@ -201,17 +201,6 @@ describe("headings of larger sizes", () => {
       ["Of rivers and stones", 11]
     ] as const)
       assert.deepStrictEqual(larger(words, { ...italic, size }), [`1 <em>${words}</em>`])
-    const declared = (kind: string) =>
-      headings(
-        htmlOf([
-          ...lines(prose(60, 1), 60, 60, 90),
-          run("river tree index", 60, 200, { size: 12 }),
-          run(kind, 470, 200),
-          ...lines(prose(60, 2), 60, 222, 90)
-        ])
-      )
-    assert.deepStrictEqual(declared("[Procedure]"), [])
-    assert.lengthOf(declared("[3]"), 1)
   })
 
   it("are no long sentences, unless they are bold", () => {

@@ -1,14 +1,20 @@
 import { withScan } from "../../../html/scan.ts"
-import { type LayoutOptions, type LayoutPage, USUAL_LAYOUT } from "../../../model/layout-page.ts"
+import { serialize } from "../../../model/html-tree.ts"
+import {
+  type LayoutOptions,
+  type LayoutPage,
+  type LayoutPlan,
+  USUAL_LAYOUT
+} from "../../../model/layout-page.ts"
 import type { PageContent } from "../../../model/page-content.ts"
 import { PdfError, type Picture, type ReadScan } from "../../../model/pdf-document.ts"
 import type { Turn } from "../../../model/recognised-text.ts"
-import { countPages, layoutPages, samplePages } from "../../../pipeline.ts"
+import { countPages, layoutTrees, type PageTree } from "../../../pipeline.ts"
 import { legibleOf, withoutSpecks } from "../../../recognition/recognised-text.ts"
 import { type GlyphShares, textLayerOf } from "../../../recognition/text-layer.ts"
 import { uprightPage } from "../../../recognition/upright-page.ts"
 import { NO_STATISTICS, type PageStatistics } from "../../../stages/profile/statistics.ts"
-import { picturesIn, regionsIn, withPictures } from "../../../stages/write/write-blocks.ts"
+import { picturePlaces, type PicturePlace, withPictures } from "../../../stages/write/pictures.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import type { OpenDocument } from "./document.ts"
@@ -20,17 +26,11 @@ interface LaidOut {
   readonly counts: PageStatistics
   /** Pages of the sample that are still to be laid out, so that they need not be read twice. */
   readonly sample: Map<number, PageContent>
-  readonly pages: Map<number, LayoutPage>
+  readonly pages: Map<number, PageTree>
   /** What they were laid out with, and for whom. */
   readonly options: LayoutOptions
   readonly asked: number
 }
-
-/** Characters of the sample's pages that are kept; real ones come to a quarter of it. */
-const MAX_KEPT_CHARACTERS = 400_000
-
-/** Most pages that are laid out together. */
-const MAX_TOGETHER = 64
 
 const known = new WeakMap<OpenDocument, LaidOut>()
 
@@ -49,13 +49,13 @@ const readable = (
 }
 
 /** Counts are the same for every range of a document, so that a chunk's layout does not depend on who converts the others. */
-const countSample = (document: OpenDocument): LaidOut => {
+const countSample = (document: OpenDocument, { counted, keptCharacters }: LayoutPlan): LaidOut => {
   const { fonts } = document
-  const read = samplePages(document.facts.pageCount).flatMap((index) =>
+  const read = counted(document.facts.pageCount).flatMap((index) =>
     readable(document, index).map((page) => ({ page, undecided: fonts.undecided }))
   )
   const sample = new Map<number, PageContent>()
-  let room = MAX_KEPT_CHARACTERS
+  let room = keptCharacters
   for (const { page, undecided } of read) {
     room -= page.runs.reduce((sum, { text }) => sum + text.length, 0)
     // A later page decided about a font, which changes the runs.
@@ -74,24 +74,25 @@ const countSample = (document: OpenDocument): LaidOut => {
   }
 }
 
-/** Bytes of the pictures of one page that go into its HTML; a reader has to load them all. */
-const MAX_PICTURES_BYTES = 3 * 1024 * 1024
-
 const dataUri = ({ bytes, mediaType }: Picture): string =>
   `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`
 
-const partOf = (place: number | string): Part => {
+const partOf = (place: PicturePlace): Part => {
   if (typeof place === "number") return { image: place }
   const [x0 = 0, y0 = 0, x1 = 0, y1 = 0, turn = 0] = place.split(" ").map(Number)
   return { region: { x0, y0, x1, y1 }, turn }
 }
 
 /** Pictures as data URIs, as many as there is room for. */
-const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
-  const places = [...new Set<number | string>([...picturesIn(page.html), ...regionsIn(page.html)])]
-  if (places.length === 0) return page
-  const pictures = new Map<number | string, string>()
-  let room = MAX_PICTURES_BYTES
+const illustrated = (
+  document: OpenDocument,
+  { nodes, ...page }: PageTree,
+  { pictureBytes }: LayoutPlan
+): LayoutPage => {
+  const places = picturePlaces(nodes)
+  if (places.length === 0) return { ...page, html: serialize(nodes) }
+  const pictures = new Map<PicturePlace, string>()
+  let room = pictureBytes
   const give = (at: number, picture: Picture | null): boolean => {
     const place = places[at]
     if (place !== undefined && picture !== null && picture.bytes.length <= room) {
@@ -107,8 +108,7 @@ const illustrated = (document: OpenDocument, page: LayoutPage): LayoutPage => {
     // the time.
     return page.hasWords !== true && showsNothing(pdfium, open)
   })
-  const html = pictures.size === 0 ? page.html : withPictures(page.html, pictures)
-  return { ...page, html, isBlank }
+  return { ...page, html: serialize(withPictures(nodes, pictures)), isBlank }
 }
 
 /** Characters that are asked whether the document says which letters they are. */
@@ -177,7 +177,7 @@ export const layoutOfScan = (
       return { content, legible, turn: clear.turn, upright }
     })
   )
-  const pages = layoutPages({
+  const pages = layoutTrees({
     facts: document.facts,
     fonts: document.fonts.faces,
     pages: contents.map(({ upright }) => upright),
@@ -186,11 +186,12 @@ export const layoutOfScan = (
   const own = contents.find(({ content }) => content.index === index)
   const page = pages.find((one) => one.index === index)
   if (own === undefined || page === undefined) throw pdfError("broken", index)
-  const picture = dataUri(scanOf(document, own.content, own.turn))
+  const { nodes, ...rest } = page
+  const pictures = new Map([[0, dataUri(scanOf(document, own.content, own.turn))]])
   return {
-    ...page,
+    ...rest,
     tier: own.legible === "good" ? "recognised" : "poorly-recognised",
-    html: withPictures(withScan(page.html, own.legible), new Map([[0, picture]]))
+    html: serialize(withPictures(withScan(nodes, own.legible), pictures))
   }
 }
 
@@ -199,6 +200,7 @@ export const layoutOf = (
   document: OpenDocument,
   index: number,
   end: number,
+  plan: LayoutPlan,
   options: LayoutOptions = USUAL_LAYOUT
 ): LayoutPage => {
   const before = known.get(document)
@@ -209,9 +211,9 @@ export const layoutOf = (
   const laidOut = isSame ? before.pages.get(index) : undefined
   if (laidOut !== undefined) {
     before?.pages.delete(index)
-    return illustrated(document, laidOut)
+    return illustrated(document, laidOut, plan)
   }
-  const { counts, sample } = before ?? countSample(document)
+  const { counts, sample } = before ?? countSample(document, plan)
   const read = (at: number): PageContent => {
     const kept = sample.get(at)
     sample.delete(at)
@@ -219,16 +221,16 @@ export const layoutOf = (
   }
   // Fails as it fails for one that asks for this page alone.
   const first = read(index)
-  const stop = Math.min(end, index + MAX_TOGETHER)
+  const stop = Math.min(end, index + plan.together)
   const rest = Array.from({ length: stop - index - 1 }, (_, n) => index + 1 + n)
   const contents = [first, ...rest.flatMap((next) => readable(document, next, read))]
-  const pages = layoutPages({
+  const pages = layoutTrees({
     facts: document.facts,
     fonts: document.fonts.faces,
     pages: contents,
     others: counts,
     options
-  }).map((page, at): LayoutPage => {
+  }).map((page, at): PageTree => {
     const content = contents[at]
     const layer = content === undefined ? "usable" : textLayer(document, content)
     if (layer === "usable") return page
@@ -243,6 +245,7 @@ export const layoutOf = (
   })
   return illustrated(
     document,
-    pages[0] ?? { index, label: String(index + 1), tier: "layout", html: "", text: "" }
+    pages[0] ?? { index, label: String(index + 1), tier: "layout", nodes: [], text: "" },
+    plan
   )
 }

@@ -5,7 +5,6 @@ import type { Placed } from "../../../model/placed.ts"
 import { type Segment, segmentText } from "../../lines/segment.ts"
 import { THIN } from "../../runs/strokes.ts"
 import { isCaption, titleOf } from "./caption-lines.ts"
-import { flowCharts } from "./flow-charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
 import { placedFigure } from "./placed-figure.ts"
@@ -149,9 +148,8 @@ interface Inside {
 
 /** Whether a region holds a figure, and no table, frame or page. */
 const isFigure = (region: Region, captioned: boolean, within: Inside): boolean => {
-  const { curves, drawings, notes, pictures, placed, rules, x0, x1, y0, y1 } = region
+  const { curves, drawings, pictures, placed, rules, x0, x1, y0, y1 } = region
   const { inside } = within
-  if (notes > 0) return drawings > notes || notes >= MIN_DRAWINGS
   if (x1 - x0 < MIN_SIDE || y1 - y0 < MIN_SIDE) return false
   const prose = inside.filter(({ characters }) => characters > LONG)
   const long = prose.length
@@ -243,14 +241,9 @@ const isEmpty = (frame: Box, { isCode, regions, segments }: Scene): boolean => {
   )
 }
 
-/** Regions of drawings that are large enough, without those of flow charts. */
-const regionsBeside = (page: PageContent, charts: ReadonlyArray<Region>): ReadonlyArray<Region> =>
-  regionsOf(page).filter(
-    (one) =>
-      (one.x1 - one.x0) * (one.y1 - one.y0) > MIN_SIDE &&
-      one.x1 > one.x0 &&
-      !charts.some((chart) => touches(chart, one))
-  )
+/** Regions of drawings that are large enough. */
+const largeRegions = (page: PageContent): ReadonlyArray<Region> =>
+  regionsOf(page).filter((one) => (one.x1 - one.x0) * (one.y1 - one.y0) > MIN_SIDE && one.x1 > one.x0)
 
 /** More turned words on a page are its text. */
 const MOST_TURNED = 500
@@ -285,9 +278,8 @@ export const drawnFigures = (
   if (segments.length + page.fields.length === 0) return onWordless(page)
   if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
-  const charts = flowCharts(page)
-  if (captions.length + charts.length === 0 && !mayStandAlone(page)) return NO_FIGURES
-  const regions = [...charts, ...regionsBeside(page, charts)]
+  if (captions.length === 0 && !mayStandAlone(page)) return NO_FIGURES
+  const regions = largeRegions(page)
   const frames = captions.length === 0 ? [] : framesOf(page)
   if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const isCaptionLine = new Set(
@@ -306,7 +298,7 @@ export const drawnFigures = (
     if (placed.some((other) => touches(other, region))) return
     const captioned = caption !== undefined
     const inside = segments.filter((segment) => centreIn(segment, region, 3) && !isCaptionLine.has(segment))
-    if (!sure && !charts.includes(region) && !isFigure(region, captioned, { page, inside })) return
+    if (!sure && !isFigure(region, captioned, { page, inside })) return
     const reach = captioned ? REACH_CAPTIONED : REACH
     const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, reach)
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)

@@ -1,7 +1,6 @@
 import { joined, liesIn, touches } from "../../../model/geometry.ts"
 import { addTo } from "../../../model/lists.ts"
 import type { Box, Drawing, PageContent } from "../../../model/page-content.ts"
-import { endsOf, isNote, staffsOf } from "../../runs/notation.ts"
 import { THIN } from "../../runs/strokes.ts"
 
 /** What is drawn at one place of a page. */
@@ -13,8 +12,6 @@ export interface Region extends Box {
   readonly curves: number
   /** Number of pictures among them. */
   readonly pictures: number
-  /** Number of musical notes among them. */
-  readonly notes: number
   /** True when it was drawn elsewhere, and placed here as a whole. */
   readonly placed: boolean
 }
@@ -33,12 +30,11 @@ const MOST_PLACED = 60
 const isRule = ({ x0, x1, y0, y1 }: Box): boolean => x1 - x0 < THIN || y1 - y0 < THIN
 
 /** What is drawn in a region that nothing is counted of yet. */
-export const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0, notes: 0 }
+export const NOTHING = { drawings: 0, rules: 0, curves: 0, pictures: 0 }
 type Counts = { -readonly [K in keyof typeof NOTHING]: number }
 
 const count = (counts: Counts, drawing: Drawing): void => {
   counts.drawings += 1
-  if (isNote(drawing)) counts.notes += 1
   if (drawing.kind === "image") counts.pictures += 1
   else if (drawing.curved) counts.curves += 1
   else if (isRule(drawing.box)) counts.rules += 1
@@ -57,7 +53,6 @@ export const joinRegions = (regions: ReadonlyArray<Region>): Region | undefined 
             rules: sum.rules + one.rules,
             curves: sum.curves + one.curves,
             pictures: sum.pictures + one.pictures,
-            notes: sum.notes + one.notes,
             placed: sum.placed || one.placed
           },
     first
@@ -150,11 +145,10 @@ const MOST_MARKS = 400_000
 /** The regions of a page that something is drawn in. */
 export const regionsOf = (page: PageContent): ReadonlyArray<Region> => {
   const { height, width } = page
-  const staffs = page.drawings.some(isNote) ? staffsOf(page.drawings) : new Set<string>()
   const kept = page.drawings.filter(({ artifact, box, kind }) => {
     const [w, h] = [box.x1 - box.x0, box.y1 - box.y0]
     const outside = box.x1 < 0 || box.y1 < 0 || box.x0 > width || box.y0 > height
-    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width && !staffs.has(endsOf(box))
+    const isSeparator = kind === "path" && h < 2 && w > 0.3 * width
     return !artifact && !outside && w * h < BACKGROUND * width * height && !isSeparator
   })
   const all = placedOf(page, page.drawings)

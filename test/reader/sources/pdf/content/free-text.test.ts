@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { LAYOUT_PLAN } from "../../../../../src/application/conversion/work/layout-plan.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
 import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
@@ -26,7 +27,7 @@ it.effect("what was typed onto a page is part of it, and hidden notes and remark
       })
     )
     const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-    const [first, second] = [0, 1].map((index) => layoutOf(document, index, index + 1).html)
+    const [first, second] = [0, 1].map((index) => layoutOf(document, index, index + 1, LAYOUT_PLAN).html)
     document.close()
     assert.match(first ?? "", /<p>The words of the page itself\.<\/p>.*Approved on 3 May\..*Ann/s)
     assert.notMatch(first ?? "", /Hidden|remark/)
@@ -72,7 +73,7 @@ it.effect(
         })
       )
       const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-      const { html } = layoutOf(document, 0, 1)
+      const { html } = layoutOf(document, 0, 1, LAYOUT_PLAN)
       document.close()
       assert.strictEqual(
         html.replaceAll(/ data-\w+="\d*"/g, ""),
@@ -99,7 +100,7 @@ it.effect(
       )
       const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
       const typed = document.page(0).runs.at(-1)
-      const { html } = layoutOf(document, 0, 1)
+      const { html } = layoutOf(document, 0, 1, LAYOUT_PLAN)
       document.close()
       assert.deepStrictEqual([typed?.size, typed?.box.x0, typed?.box.x1], [11, 72, 171])
       assert.strictEqual(html, `<p>${sentences.join(" ")}</p><p>Approved on 3 May.</p>`)

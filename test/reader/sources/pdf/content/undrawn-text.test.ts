@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { LAYOUT_PLAN } from "../../../../../src/application/conversion/work/layout-plan.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
 import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
@@ -62,7 +63,7 @@ it.effect("a page whose words cannot be drawn here is not blank, and keeps them"
     )
     const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
     const found = PAGES.map(([content, , text], index) => {
-      const page = layoutOf(document, index, index + 1)
+      const page = layoutOf(document, index, index + 1, LAYOUT_PLAN)
       const blank = isBlankPage(document, index)
       // Known already where pictures were drawn, and then the same.
       assert.strictEqual(page.isBlank ?? blank, blank)

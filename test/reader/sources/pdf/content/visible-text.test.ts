@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { LAYOUT_PLAN } from "../../../../../src/application/conversion/work/layout-plan.ts"
 import { showsText } from "../../../../../src/reader/sources/pdf/content/visible-text.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
@@ -65,7 +66,7 @@ it.effect("a page whose pictures were drawn for its layout is known to be blank 
       })
     )
     const document = new OpenDocument(yield* Effect.promise(loadLibraries), path)
-    const pages = [0, 1].map((index) => layoutOf(document, index, 2))
+    const pages = [0, 1].map((index) => layoutOf(document, index, 2, LAYOUT_PLAN))
     const looked = [0, 1].map((index) => isBlankPage(document, index))
     document.close()
     assert.deepStrictEqual(

@@ -4,8 +4,9 @@ import { join } from "node:path"
 
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
+import { LAYOUT_PLAN, samplePages } from "../../../../../src/application/conversion/work/layout-plan.ts"
 import type { PageContent } from "../../../../../src/reader/model/page-content.ts"
-import { countPages, layoutPages, samplePages } from "../../../../../src/reader/pipeline.ts"
+import { countPages, layoutPages } from "../../../../../src/reader/pipeline.ts"
 import { type Libraries, loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
 import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
@@ -113,7 +114,7 @@ describe("pages read for the layout", () => {
               pages,
               others: mergeStatistics([others])
             })
-            const expectedPages = expected.map(({ index }) => layoutOf(fresh, index, end))
+            const expectedPages = expected.map(({ index }) => layoutOf(fresh, index, end, LAYOUT_PLAN))
             // Pictures are put in afterwards, and only then it is known whether a page is blank.
             const bare = (html: string) =>
               html.replaceAll(/<img (?:src|data-image|data-region)="[^"]*"/g, "<img ")

@@ -4,6 +4,7 @@ import { join } from "node:path"
 
 import { afterAll, afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 
+import { LAYOUT_PLAN } from "../../../../../src/application/conversion/work/layout-plan.ts"
 import { loadLibraries } from "../../../../../src/reader/sources/pdf/engine/libraries.ts"
 import type { OpenDocument } from "../../../../../src/reader/sources/pdf/pages/document.ts"
 import { layoutOf } from "../../../../../src/reader/sources/pdf/pages/layout.ts"
@@ -76,7 +77,7 @@ const opened = (path: string): number =>
 
 /** The first pages of a range that is laid out together. */
 const chunk = (document: OpenDocument, first: number, end: number, pages = end - first) =>
-  Array.from({ length: pages }, (_, at) => layoutOf(document, first + at, end).html)
+  Array.from({ length: pages }, (_, at) => layoutOf(document, first + at, end, LAYOUT_PLAN).html)
 
 describe("documents that were closed", () => {
   it("linger for the next who asks, who finds them as if they had been opened anew", () => {

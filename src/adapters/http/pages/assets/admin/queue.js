@@ -110,12 +110,12 @@ const next = ({ nextAttemptAt, state }) => (state === "sending" ? tag("being sen
 /** @type {ReadonlyArray<Column<Upcoming>>} */
 const upcomingColumns = [
   { head: "Subject", kind: "free", cell: ({ subject }) => subject },
-  { head: "To", kind: "free", cell: ({ to }) => el("div", {}, ...to.map((address) => el("p", {}, address))) },
+  { head: "To", cell: ({ to }) => el("div", {}, ...to.map((address) => el("p", {}, address))) },
   { head: "Category", kind: "short", cell: ({ category }) => category },
   { head: "Send at", kind: "short", cell: ({ sendAt }) => time(sendAt) },
   { head: "Next attempt", kind: "short", cell: next },
   { head: "Attempts", kind: "number", cell: ({ attempts }) => count(attempts) },
-  { head: "Last error", kind: "free", cell: ({ error }) => error ?? NOTHING }
+  { head: "Last error", cell: ({ error }) => error ?? NOTHING }
 ]
 
 /** @param {EmailQueue} queue */

@@ -5,7 +5,6 @@ import { isPrototype } from "../../../lines/markers.ts"
 import { sectionNumber } from "../../../lines/section-number.ts"
 import { segmentText, charactersOf, gapsIn } from "../../../lines/segment.ts"
 import { areJustified } from "../cells/justified-rows.ts"
-import { apartByWhite } from "../cells/narrow-columns.ts"
 import { areWordsInColumns } from "../cells/off-grid.ts"
 import {
   areEquations,
@@ -229,14 +228,6 @@ const extentOf = (lines: ReadonlyArray<Row>, from: number, frame: Frame | undefi
   return { kept, columns }
 }
 
-/** A table without rules with additional columns that are as near as words; undefined where it has no such columns. */
-const withNarrow = (found: Extent): Extent | undefined => {
-  const kept = apartByWhite(found.kept)
-  const columns = kept === found.kept ? undefined : columnsIn(kept, false)
-  if (columns === undefined || columns.length <= found.columns.length) return undefined
-  return { kept: kept.map((row) => toldApart(row, columns)), columns }
-}
-
 const tableAt = (
   lines: ReadonlyArray<Row>,
   from: number,
@@ -261,17 +252,8 @@ const tableAt = (
   if (kept.some(({ near }) => near) && columns.length <= 3 && flowsOn(kept, columns)) return undefined
   const to = from + kept.length
   kept = [...kept, ...lines.slice(to, to + lastRows(lines, to, kept, columns))]
-  const made = (of: Extent): AlignedTable => ({
-    ...rowsIn(of.kept, of.columns, frame?.head, frame?.spans ?? []),
-    from,
-    to: from + of.kept.length,
-    columns: of.columns
-  })
-  const table = made({ kept, columns })
-  if (table.rows.length < 2) return undefined
-  // Last, since lines that are not a table are examined repeatedly.
-  const narrow = frame?.head === undefined ? withNarrow({ kept, columns }) : undefined
-  return narrow === undefined ? table : made(narrow)
+  const table = rowsIn(kept, columns, frame?.head, frame?.spans ?? [])
+  return table.rows.length < 2 ? undefined : { ...table, from, to: from + kept.length, columns }
 }
 
 /** Lines of a column that are tried as a table's first, and begin none: a page of nothing but short words has thousands. */

@@ -1,10 +1,10 @@
-import { acrossOf, middleX } from "../../../../model/geometry.ts"
+import { middleX } from "../../../../model/geometry.ts"
 import { append, greatest, least } from "../../../../model/lists.ts"
 import type { InlineContext } from "../../../lines/inline.ts"
 import { type Line, linesOf } from "../../../lines/line.ts"
 import { cutAt, type Piece, type Segment, piecesOf } from "../../../lines/segment.ts"
 import { hasEdges } from "../../../runs/run-edges.ts"
-import { NUMERIC, type Row } from "./table-cells.ts"
+import { NUMERIC } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
 
 /** Least width of a gap that goes down between all rows of a table and separates columns, in font sizes. */
@@ -24,13 +24,6 @@ const NEAR = 0.7
 const OPERATOR = /^[=<>≤≥≈∼±×·+−∈→]$/u
 /** Greatest share of the rows that may span the gap: a note, a group's name. */
 const OVER = 0.12
-
-/**
- * Part of the rows without rules with values on both sides of white that shows it to be a column's, where it is wider than the space
- * between words, in font sizes: a sequence of numbers is one cell.
- */
-const UNRULED = 0.5
-const SPACE = 0.4
 
 /** Part of the lines with wide white between words, from which on the others at the left are names of groups. */
 const CELLS = 0.6
@@ -116,12 +109,7 @@ const isInBrackets = (words: ReadonlyArray<Word>, strip: Strip): boolean => {
  * True when a gap is a column's, and not a space after each row's first word: somewhere it is wider than spaces, or is
  * between two numbers, or the words to its right begin at different places. Rows with words far from it do not count.
  */
-const isColumns = (
-  rows: ReadonlyArray<ReadonlyArray<Word>>,
-  strip: Strip,
-  size: number,
-  ruled: boolean
-): boolean => {
+const isColumns = (rows: ReadonlyArray<ReadonlyArray<Word>>, strip: Strip, size: number): boolean => {
   const beside = rows.flatMap((words) => besideOf(words, middleX(strip)))
   const ending = beside.filter(({ left }) => strip.x0 - left.x1 < NEAR)
   const begins = ending.map(({ left }) => left.x0)
@@ -130,10 +118,6 @@ const isColumns = (
     return Math.min(before, after) < NEAR || Math.max(before, after) < FAR * size
   })
   const values = near.filter(({ left, right }) => NUMERIC.test(left.text) && NUMERIC.test(right.text))
-  if (!ruled)
-    return (
-      strip.x1 - strip.x0 > SPACE * size && values.length >= BOTH && values.length > UNRULED * near.length
-    )
   return (
     greatest(begins) - least(begins) > RAGGED * size ||
     values.length > 0 ||
@@ -142,12 +126,8 @@ const isColumns = (
 }
 
 /** White that goes down between words on nearly all of these rows. */
-const stripsOf = (
-  rows: ReadonlyArray<ReadonlyArray<Word>>,
-  size: number,
-  ruled: boolean
-): ReadonlyArray<Strip> => {
-  const most = ruled ? Math.floor(OVER * rows.length) : 0
+const stripsOf = (rows: ReadonlyArray<ReadonlyArray<Word>>, size: number): ReadonlyArray<Strip> => {
+  const most = Math.floor(OVER * rows.length)
   const events = rows
     .flatMap((words) =>
       words.flatMap(({ x0, x1 }) => [
@@ -170,7 +150,7 @@ const stripsOf = (
       const within = both.filter((words) => isAtOperator(words, strip) || isInBrackets(words, strip))
       if (
         both.length >= BOTH &&
-        isColumns(both, strip, size, ruled) &&
+        isColumns(both, strip, size) &&
         free.length >= rows.length - most &&
         within.length < 0.5 * both.length
       )
@@ -235,11 +215,7 @@ const sideBySide = (
 }
 
 /** The places at which lines are cut into columns that are as near as words; column names are above `head`. */
-const placesIn = (
-  all: ReadonlyArray<Line>,
-  head: number,
-  ruled: boolean
-): ReadonlyMap<Line, ReadonlyArray<number>> => {
+const placesIn = (all: ReadonlyArray<Line>, head: number): ReadonlyMap<Line, ReadonlyArray<number>> => {
   const lines = all.map((line) => ({ line, words: wordsIn(piecesOf(line.segments)) }))
   const body = lines.filter(({ line }) => line.baseline > head)
   const size = least(body.map(({ line }) => line.size))
@@ -253,8 +229,7 @@ const placesIn = (
       ? []
       : stripsOf(
           cells.map(({ words }) => words),
-          size,
-          ruled
+          size
         )
   const starts = new Map<Line, ReadonlyArray<number>>()
   if (strips.length === 0) return starts
@@ -275,7 +250,7 @@ export const cutInColumns = (
   { fonts }: InlineContext
 ): ReadonlyArray<Segment> => {
   const starts = new Map<Segment, ReadonlyArray<number>>()
-  for (const [line, places] of placesIn(linesOf(segments, fonts), head, true))
+  for (const [line, places] of placesIn(linesOf(segments, fonts), head))
     for (const segment of line.segments) starts.set(segment, places)
   // The order of drawing is kept: it also separates cells.
   return segments.flatMap((segment) => cutBetweenWords(segment, starts.get(segment) ?? []))
@@ -292,26 +267,5 @@ export const partsBetween = (
     const to = places[at] ?? Infinity
     const part = pieces.filter(({ x0 }) => x0 >= from && x0 < to)
     return part.length === 0 ? [] : [part]
-  })
-}
-
-/**
- * Rows without rules, with their cells cut at a gap that goes down between all of them next to values; the first row
- * may name the columns.
- */
-export const apartByWhite = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
-  // Cells of one word each are apart already.
-  if (!rows.some(({ cells, line }) => wordsIn(piecesOf(line.segments)).length > cells.length)) return rows
-  const head = rows[0]?.line.baseline ?? 0
-  const starts = placesIn(
-    rows.map(({ line }) => line),
-    head,
-    false
-  )
-  if (starts.size === 0) return rows
-  return rows.map((row) => {
-    const places = starts.get(row.line) ?? []
-    const cells = row.cells.flatMap((cell) => partsBetween(cell, places))
-    return cells.length === row.cells.length ? row : { ...row, cells, bounds: cells.map(acrossOf) }
   })
 }

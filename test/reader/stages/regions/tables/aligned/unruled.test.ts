@@ -39,12 +39,6 @@ describe("columns without rules that stand as near as words", () => {
       )
     )
 
-  it("are parted by white that goes down between values", () => {
-    const html = table(["Deep Wide", "12.4 33.1", "88.2 71.5", "40.9 15.6", "73.3 29.8"])
-    assert.match(html, new RegExp(cell("88.2") + cell("71.5")))
-    assert.match(html, new RegExp(cell("Deep") + cell("Wide")))
-  })
-
   it("are one where words stand there, however long", () => {
     const html = table(["Kinds of", "moss fern", "reed rush", "bird fish", "peat clay"])
     assert.match(html, new RegExp(cell("reed rush")))

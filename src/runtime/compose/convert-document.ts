@@ -1,37 +1,59 @@
-import { basename } from "node:path"
-
-import { Effect, FileSystem, Layer, Stream } from "effect"
+import { Data, Effect, FileSystem, Layer, Stream } from "effect"
 import { encode } from "effect/encoding/Base64"
 
-import { makeDiskObjects } from "../../../adapters/disk/object-store.ts"
-import * as Inspector from "../../../adapters/document-inspection/inspector.ts"
-import { layerDocx } from "../../../adapters/docx/docx-converter.ts"
-import * as Html from "../../../adapters/html/html-assembly.ts"
-import { layerPdf } from "../../../adapters/pdf/pdf.ts"
-import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
-import { layerTesseract, type RecognitionOptions } from "../../../adapters/tesseract/recognition.ts"
+import { makeDiskObjects } from "../../adapters/disk/object-store.ts"
+import * as Inspector from "../../adapters/document-inspection/inspector.ts"
+import { layerDocx } from "../../adapters/docx/docx-converter.ts"
+import * as Html from "../../adapters/html/html-assembly.ts"
+import { layerPdf } from "../../adapters/pdf/pdf.ts"
+import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
+import { layerTesseract, type RecognitionOptions } from "../../adapters/tesseract/recognition.ts"
 import {
   convertDirectly,
-  type ConvertedDirectly
-} from "../../../application/conversion/work/direct-conversion.ts"
-import * as ReadPages from "../../../application/conversion/work/read-pages.ts"
-import { standardPicture } from "../../../application/conversion/work/standard-picture.ts"
-import { docxHtml } from "../../../application/conversion/work/word-document.ts"
-import { hasWords } from "../../../domain/conversion/page-line.ts"
-import { DocumentInspector } from "../../../ports/conversion/documents.ts"
-import { HtmlAssembly } from "../../../ports/conversion/html-assembly.ts"
-import { FileObjects, type ObjectStoreService } from "../../../ports/object-store.ts"
-import { cleanFileName } from "../../../reader/model/file-name.ts"
-import type { LayoutOptions } from "../../../reader/model/layout-page.ts"
-import type { PageRange } from "../../../reader/model/pdf-document.ts"
-import { CommandFailed, whyNot } from "../shell.ts"
-import { visible } from "../table.ts"
-import type { Progress } from "./progress.ts"
+  type ConvertedDirectly,
+  type DirectConversion
+} from "../../application/conversion/work/direct-conversion.ts"
+import * as ReadPages from "../../application/conversion/work/read-pages.ts"
+import { standardPicture } from "../../application/conversion/work/standard-picture.ts"
+import { docxHtml } from "../../application/conversion/work/word-document.ts"
+import { hasWords } from "../../domain/conversion/page-line.ts"
+import { DocumentInspector, type UnsupportedDocument } from "../../ports/conversion/documents.ts"
+import { HtmlAssembly } from "../../ports/conversion/html-assembly.ts"
+import { FileObjects, type ObjectStoreService } from "../../ports/object-store.ts"
+import { cleanFileName } from "../../reader/model/file-name.ts"
+import type { LayoutOptions } from "../../reader/model/layout-page.ts"
+import type { PageRange } from "../../reader/model/pdf-document.ts"
 
 /** The document's key among the objects; it is read in place, without a copy. */
 const SOURCE = "source"
 
-const failed = (message: string) => new CommandFailed({ message })
+/** A document that was not converted: why, in a sentence for its owner. */
+export class NotConverted extends Data.TaggedError("NotConverted")<{ readonly message: string }> {}
+
+interface GivenDocument {
+  readonly path: string
+  /** Of its file: its title where it has none. */
+  readonly name: string
+  /** What it is called in messages. */
+  readonly shown: string
+}
+
+const failed = (message: string) => new NotConverted({ message })
+
+/** What is said of each failure of a document that is called so. */
+export const saidOf = (name: string) => {
+  const say = (message: string) => Effect.fail(failed(message))
+  const unreadable = ({ message }: { readonly message: string }) => say(`${name}: ${message}`)
+  return {
+    UnsupportedDocument: ({ found }: UnsupportedDocument) =>
+      say(`${name} is ${found}; PDF, DOCX, PNG and JPEG are converted, by their content`),
+    DocumentReaderAway: () => say("No process could be started to read it in: is the machine out of memory?"),
+    UnreadableDocument: unreadable,
+    PdfError: unreadable,
+    DocxError: unreadable,
+    ObjectStoreError: () => say("The temporary files cannot be written or read: is the disk full?")
+  }
+}
 
 /** Finished parts are kept in a temporary folder; the document itself is not copied. */
 const objectsAt = (folder: string, document: string): ObjectStoreService => {
@@ -77,12 +99,16 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
 })
 
 /** A picture, recognised on this machine where anything reads scans. */
-const convertPicture = Effect.fnUntraced(function* (path: string, name: string, kind: "png" | "jpeg") {
+const convertPicture = Effect.fnUntraced(function* (
+  { path, shown }: GivenDocument,
+  name: string,
+  kind: "png" | "jpeg"
+) {
   const { assemble } = yield* HtmlAssembly
   const files = yield* FileSystem.FileSystem
   const bytes = yield* files
     .readFile(path)
-    .pipe(Effect.mapError((error) => failed(`${visible(basename(path))} cannot be read: ${whyNot(error)}`)))
+    .pipe(Effect.mapError(({ message }) => failed(`${shown} cannot be read: ${message}`)))
   const source = `data:image/${kind};base64,${encode(bytes)}`
   const { hasText, html, tier } = yield* standardPicture({ objectKey: SOURCE, name, source })
   const converted: ConvertedDirectly = {
@@ -103,14 +129,13 @@ const convertPicture = Effect.fnUntraced(function* (path: string, name: string, 
 
 /** The document, converted by what its content is. */
 export const convertDocument = Effect.fnUntraced(function* (
-  path: string,
+  document: GivenDocument,
   { range, ...options }: LayoutOptions & { readonly range: PageRange | undefined },
-  progress: Progress
+  onPage: DirectConversion["onPage"] = () => Effect.void
 ) {
+  const { path, shown } = document
   const inspector = yield* DocumentInspector
-  const shown = visible(basename(path))
-  const name = cleanFileName(basename(path))
-  yield* progress.phase("Reading the document")
+  const name = cleanFileName(document.name)
   const { kind } = yield* inspector.inspect(path)
   if (options.explains === true && kind !== "pdf")
     return yield* failed(
@@ -123,7 +148,7 @@ export const convertDocument = Effect.fnUntraced(function* (
         name,
         range,
         options,
-        onPage: ({ done, total }) => progress.pages("Converting", done, total)
+        onPage
       })
     case "docx":
       if (range !== undefined) return yield* failed(`${shown} is a Word document: it has no pages to choose`)
@@ -131,6 +156,6 @@ export const convertDocument = Effect.fnUntraced(function* (
     case "png":
     case "jpeg":
       if (range !== undefined) return yield* failed(`${shown} is a picture: it has no pages to choose`)
-      return yield* convertPicture(path, name, kind)
+      return yield* convertPicture(document, name, kind)
   }
 })

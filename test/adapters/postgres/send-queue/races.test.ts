@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import { layerClients, layerPostgres } from "../../../support/postgres/postgres.ts"
+import { untilFound } from "../../../support/until.ts"
+import { makeQueueWorld } from "../../../support/worlds/queue-world.ts"
+
+const request = (change: object = {}) => ({
+  to: "a@x.test",
+  subject: "Hello",
+  text: "t",
+  category: "transactional",
+  source: "api:test",
+  ...change
+})
+
+/** A second process on the same database. */
+const beside = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provide(effect, Layer.fresh(layerClients()))
+
+const ended = (count: number) =>
+  Effect.flatMap(WriteSql, (sql) =>
+    untilFound(
+      `${count} requests have ended`,
+      Effect.map(
+        sql<{
+          readonly n: number
+        }>`select count(*)::int as n from email_send_queue where ended_at is not null`,
+        ([row]) => row?.n === count
+      )
+    )
+  )
+
+describe("the send queue under races", () => {
+  it.live("Q1: two senders work off one queue, each mail once", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const one = yield* makeQueueWorld()
+        const two = yield* beside(makeQueueWorld())
+        for (const { scripts } of [one, two])
+          scripts.provider_a.push("ambiguous-accepted", "unavailable", "ok", "ok", "unavailable")
+        yield* one.enqueue.all(
+          Array.from({ length: 300 }, (_, n) => request({ idempotencyKey: `order-${n}`, subject: `${n}` }))
+        )
+        yield* one.start
+        yield* two.start
+        const hurry = one.sql`update email_send_queue set due_at = now() where state in ('queued', 'deferred')`
+        const hurrying = yield* Effect.forkScoped(Effect.forever(Effect.andThen(hurry, Effect.sleep(50))))
+        yield* ended(300)
+        yield* Fiber.interrupt(hurrying)
+        const copies = [
+          ...(yield* one.providers.provider_a.copies),
+          ...(yield* two.providers.provider_a.copies)
+        ]
+        const byKey = Map.groupBy(copies, ({ body }) => body.subject)
+        assert.strictEqual(byKey.size, 300)
+        // Each world has a provider of its own: only the ambiguous attempts may have left both.
+        assert.isAtMost(copies.length, 302)
+        const states = yield* one.sql`select state, count(*)::int as n from email_send_queue group by state`
+        assert.deepStrictEqual([...states], [{ state: "sent", n: 300 }])
+        const rows =
+          yield* one.sql`select count(*)::int as n, count(distinct key_hash)::int as keys from email_log`
+        assert.deepStrictEqual(rows[0]?.["keys"], 300)
+      })
+    ).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("Q2: a cancel that races the sender is answered cancelled, and the mail not sent, or neither", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const world = yield* makeQueueWorld()
+        const queued = yield* world.enqueue.all(
+          Array.from({ length: 200 }, (_, n) => request({ subject: `${n}`, idempotencyKey: `order-${n}` }))
+        )
+        yield* world.start
+        const states = yield* Effect.forEach(queued.toReversed(), ({ id }) => world.queue.cancel(id), {
+          concurrency: 8
+        })
+        yield* ended(200)
+        const cancelled = states.filter((state) => state === "cancelled").length
+        assert.lengthOf(yield* world.providers.provider_a.copies, 200 - cancelled)
+        assert.isAbove(cancelled, 0)
+      })
+    ).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("one of many callers at once makes a key's request, and the others find it", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const world = yield* makeQueueWorld()
+        const all = yield* Effect.forEach(
+          Array.from({ length: 20 }),
+          () => world.enqueue.one(request({ idempotencyKey: "one" })),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(new Set(all.map(({ id }) => id)).size, 1)
+      })
+    ).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live(
+    "what a transaction queued that was open while others were sent is sent after its commit; a rolled-back one never",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const world = yield* makeQueueWorld()
+          const { sql } = world
+          const mail = (subject: string) => JSON.stringify(request({ subject }))
+          yield* Effect.ignore(
+            sql.withTransaction(
+              Effect.andThen(
+                sql`select enqueue_email(${mail("rolled back")}::jsonb)`,
+                Effect.fail("rolled back" as const)
+              )
+            )
+          )
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`select enqueue_email(${mail("open")}::jsonb)`
+              yield* beside(
+                Effect.flatMap(makeQueueWorld(), (other) =>
+                  Effect.gen(function* () {
+                    yield* other.enqueue.all(
+                      Array.from({ length: 500 }, (_, n) => request({ subject: `${n}` }))
+                    )
+                    yield* other.start
+                    yield* ended(500)
+                  })
+                )
+              )
+            })
+          )
+          yield* world.start
+          yield* ended(501)
+          const copies = yield* world.providers.provider_a.copies
+          assert.deepStrictEqual(
+            copies.map(({ body }) => body.subject),
+            ["open"]
+          )
+        })
+      ).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live(
+    "Q6: a claim reads as much of the index with 20,000 requests that wait for later as with none",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const world = yield* makeQueueWorld()
+          const { sql } = world
+          const paces = JSON.stringify([{ provider: "provider_a", rate: 0, fixed: true, primary: true }])
+          /** Pages that a claim of 20 requests reads, those of its functions included. */
+          const reads = Effect.gen(function* () {
+            yield* world.enqueue.all(Array.from({ length: 20 }, () => request()))
+            const [row] = yield* sql<{
+              readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Record<string, number> }>
+            }>`
+            explain (analyze, buffers, format json) select * from take_queued_emails(${paces}::jsonb, 20, interval '1 minute')`
+            const plan = row?.["QUERY PLAN"][0]?.Plan ?? {}
+            assert.strictEqual(plan["Actual Rows"], 21)
+            return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)
+          })
+          yield* reads
+          const few = yield* reads
+          yield* sql`insert into email_send_queue (idempotency_key, key_hash, request_hash, category, lane, send_at, due_at, request)
+          select 'later ' || n, 'later ' || n, '', 'auth', 1, now() + interval '1 day', now() + interval '1 day', '{}'
+          from generate_series(1, 20000) as n`
+          const many = yield* reads
+          assert.isAtMost(many, few * 1.5)
+        })
+      ).pipe(Effect.provide(layerPostgres))
+  )
+})
