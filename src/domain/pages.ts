@@ -2,6 +2,7 @@
 export const ADMIN_SCREENS = {
   jobs: "Jobs",
   "email-log": "Email log",
+  queue: "Send queue",
   suppressions: "Suppressions",
   incoming: "Incoming mails",
   "dead-letters": "Dead letters",

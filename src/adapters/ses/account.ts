@@ -158,10 +158,8 @@ const examine = (reader: Reader, options: SesAccountOptions): Effect.Effect<Prov
     }
   }).pipe(Effect.catch(({ tag, why }) => Effect.succeed<ProviderBFacts>({ _tag: tag, why })))
 
-/**
- * Reads account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing.
- */
-export const examineAccount = (options: SesAccountOptions): Effect.Effect<ProviderBFacts> =>
+/** Asks the account on a client of its own. */
+const onClient = <A, E>(options: SesOptions, ask: (reader: Reader) => Effect.Effect<A, E>) =>
   Effect.scoped(
     Effect.gen(function* () {
       let latest: Credentials | undefined
@@ -170,6 +168,24 @@ export const examineAccount = (options: SesAccountOptions): Effect.Effect<Provid
         (open) => Effect.sync(() => open.destroy())
       )
       const secrets = () => [latest?.secretAccessKey ?? "", latest?.sessionToken ?? ""]
-      return yield* examine({ client, secrets }, options)
+      return yield* ask({ client, secrets })
+    })
+  )
+
+/**
+ * Reads account, identity and configuration sets (`ses:GetAccount`, `GetEmailIdentity`, `GetConfigurationSet…`). Sends nothing.
+ */
+export const examineAccount = (options: SesAccountOptions): Effect.Effect<ProviderBFacts> =>
+  onClient(options, (reader) => examine(reader, options))
+
+/** Mails a second that the account may send (`ses:GetAccount`); fails with the reason where that cannot be read. */
+export const readSendRate = (options: SesOptions): Effect.Effect<number, string> =>
+  onClient(options, (reader) =>
+    call(reader, (abortSignal) => reader.client.send(new GetAccountCommand({}), { abortSignal }))
+  ).pipe(
+    Effect.mapError(({ why }) => why),
+    Effect.flatMap(({ SendQuota }) => {
+      const rate = SendQuota?.MaxSendRate
+      return rate !== undefined && rate > 0 ? Effect.succeed(rate) : Effect.fail("the account names no rate")
     })
   )

@@ -1,6 +1,9 @@
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
 import { CREDENTIALS_ERROR } from "./credentials.ts"
 
+/** How long the service is left alone after it was asked too fast: its rate is counted by the second, milliseconds. */
+const HOLD_MS = 1_000
+
 /** The class of an SDK error. `message` is the vendor's, not yet sanitised for a log. */
 interface Classified {
   readonly kind: FailureKind
@@ -10,10 +13,14 @@ interface Classified {
   readonly status?: number
   readonly code: string | undefined
   readonly message: string
+  /** Of a refusal of the rate alone. */
+  readonly holdMs?: number
 }
 
 /** Quotas come under several names, so that the text is looked at first (SES developer guide, "Errors related to quotas"). */
 const QUOTA = /daily message quota|maximum sending rate/i
+/** The rate, not what is allowed in a day. */
+const RATE = /maximum sending rate|rate exceeded|^TooManyRequestsException$/i
 /** The sender's identity, and every recipient's while the account is in the sandbox: configuration, not a bad address. */
 const UNVERIFIED = /\bis not verified\b/i
 
@@ -96,5 +103,7 @@ export const classifySesError = (error: unknown): Classified => {
     readonly httpStatusCode?: unknown
   }
   if (typeof status !== "number") return { kind: "ambiguous", unanswered: true, code, message }
-  return { kind: byStatus(status, isServiceError(error, message), code, message), status, code, message }
+  const kind = byStatus(status, isServiceError(error, message), code, message)
+  const isTooFast = kind === "unavailable" && (RATE.test(message) || RATE.test(code ?? ""))
+  return { kind, status, code, message, ...(isTooFast ? { holdMs: HOLD_MS } : {}) }
 }

@@ -67,9 +67,15 @@ export const makeSesProvider = Effect.fnUntraced(function* (
     (open) => Effect.sync(() => open.destroy())
   )
 
-  const failure = (kind: FailureKind, message: string, code?: string) => {
+  const failure = (kind: FailureKind, message: string, code?: string, holdMs?: number) => {
     const secrets = [latest?.secretAccessKey ?? "", latest?.sessionToken ?? ""]
-    return new ProviderFailure({ provider: "provider_b", kind, message: failureText(message, secrets), code })
+    return new ProviderFailure({
+      provider: "provider_b",
+      kind,
+      message: failureText(message, secrets),
+      code,
+      ...(holdMs === undefined ? {} : { pace: { holdMs } })
+    })
   }
 
   const server = options.endpoint ?? `https://email.${options.region}.amazonaws.com`
@@ -92,9 +98,10 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       return Effect.tryPromise({
         try: (signal) => client.send(new SendEmailCommand(input.success), { abortSignal: signal }),
         catch: (cause) => {
-          const { code, kind, message, status, unanswered } = classifySesError(cause)
+          const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
           refusedWith = status
-          return failure(kind, unanswered === true ? noAnswer("provider_b", at(message)) : message, code)
+          const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
+          return failure(kind, text, code, holdMs)
         }
       }).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),

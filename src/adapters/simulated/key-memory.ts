@@ -27,7 +27,7 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 /** Hash of a request's payload. */
 export const payloadHash = (request: ProviderRequest): string => sha256(canonicalBody(request))
 
-const hasCode = (cause: unknown, code: string): boolean =>
+export const hasCode = (cause: unknown, code: string): boolean =>
   cause instanceof Error && "code" in cause && cause.code === code
 
 /** Creates the file with its whole content, or fails with EEXIST: linking a finished file is both atomic and exclusive. */

@@ -15,6 +15,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeKeyMemories } from "./key-memory.ts"
 import { makeOutbox, outboxUnavailable } from "./outbox.ts"
 import { makeSimulatedProvider } from "./simulated-provider.ts"
+import { limited, makeVendorLimit } from "./vendor-limit.ts"
 
 interface Script {
   readonly outcomes: ReadonlyArray<SimulatedOutcome>
@@ -49,11 +50,13 @@ const eventOf = (
 }
 
 /**
- * Both simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`.
- * Several processes may share the folder; scripts hold for one process.
+ * Both simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`,
+ * what counts against a limit in `<dataDir>/simulated-pace`. Several processes may share the folder; scripts hold for one process.
  */
 export const layer = (options: {
   readonly dataDir: string
+  /** `SIMULATE_VENDOR_LIMITS`: `provider_a` takes as few requests a second as Resend. */
+  readonly vendorLimits?: boolean
   /** Called in a separate fiber after a message to a vendor's test address was accepted, and with requested events. */
   readonly onEvent?: (event: SimulatedEvent) => Effect.Effect<void>
 }): Layer.Layer<SimulatedMail, StoreUnavailable> =>
@@ -64,6 +67,10 @@ export const layer = (options: {
       const outbox = yield* makeOutbox(join(options.dataDir, "outbox"))
       const keys = yield* Effect.tryPromise({
         try: () => makeKeyMemories(join(options.dataDir, "simulated-keys")),
+        catch: outboxUnavailable("put")
+      })
+      const limit = yield* Effect.tryPromise({
+        try: () => makeVendorLimit(join(options.dataDir, "simulated-pace")),
         catch: outboxUnavailable("put")
       })
       const onEvent = options.onEvent ?? (() => Effect.void)
@@ -85,7 +92,11 @@ export const layer = (options: {
           onEvent,
           scope
         })
-      const providers = { provider_a: make("provider_a"), provider_b: make("provider_b") }
+      const free = make("provider_a")
+      const providers = {
+        provider_a: options.vendorLimits === true ? limited(free, limit) : free,
+        provider_b: make("provider_b")
+      }
 
       return SimulatedMail.of({
         outbox,

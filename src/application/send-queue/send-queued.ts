@@ -4,6 +4,7 @@ import { LogRowId } from "../../domain/ids.ts"
 import { decodeDeferredSend } from "../../domain/mail/deferred-send.ts"
 import { makeMessage } from "../../domain/mail/message.ts"
 import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
+import { EXPIRED, SET_ASIDE } from "../../domain/mail/queue.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import type { QueueMove } from "../../ports/mail/send-queue.ts"
 import { sendOnce } from "../mail/mailer.ts"
@@ -44,9 +45,9 @@ const refused = (work: QueuedWork, error: string): QueueMove => {
 
 /** Why no provider may be asked. */
 const refusalOf = (queue: QueueParts, work: QueuedWork): string | undefined => {
-  if (work.mail.deaths >= MOST_DEATHS) return "two senders died with this request: it is set aside"
+  if (work.mail.deaths >= MOST_DEATHS) return SET_ASIDE
   const left = expiresInMs(work, queue.now())
-  return left !== undefined && left <= 0 ? "the mail expired before it could be sent" : undefined
+  return left !== undefined && left <= 0 ? EXPIRED : undefined
 }
 
 /** How a request goes on when its send could not begin. */

@@ -1,6 +1,7 @@
 import { Provider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
+import { judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
 
 /** The alarm on a provider whose delivery events do not come. */
 export type SilenceAlarm = `silence_${Provider}`
@@ -25,6 +26,7 @@ export const ALARMS = [
   "retries_overdue",
   "failed_sends",
   "unclaimed_sends",
+  ...QUEUE_ALARMS,
   ...SILENCE_ALARMS,
   "no_model",
   ...DOCUMENT_ALARMS,
@@ -73,6 +75,7 @@ export interface Measures {
   readonly unanswered: number
   readonly documents: DocumentMeasures
   readonly hooks: HookMeasures
+  readonly queue: QueueMeasures
 }
 
 /** The state of an alarm. */
@@ -257,6 +260,10 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         level: counted(measures.unclaimed, UNCLAIMED),
         detail: `${measures.unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
+    case "queue_overdue":
+    case "queue_set_aside":
+    case "queue_given_up":
+      return judgeQueue(name, measures.queue)
     case "no_model":
       return modelVerdict(measures)
     case "event_hooks":

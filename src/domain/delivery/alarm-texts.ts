@@ -18,6 +18,9 @@ const TITLES: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   retries_overdue: "Nobody retries deferred mails",
   failed_sends: "Mails failed without a refusal",
   unclaimed_sends: "Mail went out without look-up and claim",
+  queue_overdue: "The send queue does not get on",
+  queue_set_aside: "Senders die with a queued mail",
+  queue_given_up: "Queued mails were given up",
   no_model: "High fidelity is not available",
   failed_conversions: "Many conversions fail",
   waiting_conversions: "Nobody works on conversions",
@@ -44,6 +47,12 @@ const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
     "See GET /api/admin/email-log?status=failed. With the kind ambiguous it is unknown whether the mail arrived; with unavailable no provider took it.",
   unclaimed_sends:
     "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
+  queue_overdue:
+    "The page Send queue says what holds it back: a provider that refuses, a pace below what comes in, or no process with the role send.",
+  queue_set_aside:
+    "Its content may have caused it: the log line “a queued mail is set aside” names the mail. Mend the cause, look whether the provider took it, then queue it again under another key.",
+  queue_given_up:
+    "See GET /api/admin/email-log?status=failed for what the provider said. Nothing was accepted: they may be queued again.",
   no_model:
     "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
   failed_conversions:

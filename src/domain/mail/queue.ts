@@ -25,6 +25,10 @@ export const QueueState = Schema.Literals([
 ])
 export type QueueState = typeof QueueState.Type
 
+/** Why a request ends without having been sent, in its row and its answer. */
+export const SET_ASIDE = "two senders died with this request: it is set aside"
+export const EXPIRED = "the mail expired before it could be sent"
+
 /** Most requests of one batch. */
 export const MAX_BATCH = 500
 

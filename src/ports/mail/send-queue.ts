@@ -184,7 +184,11 @@ export class SendQueue extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Queued>, QueueRefused | StoreUnavailable>
     readonly find: (id: QueueId) => Effect.Effect<QueuedMail | undefined, StoreUnavailable>
     /** The state afterwards: anything but `cancelled` means that nothing was changed. Undefined for an unknown id. */
-    readonly cancel: (id: QueueId) => Effect.Effect<QueueState | undefined, StoreUnavailable>
+    readonly cancel: (
+      id: QueueId,
+      /** The admin who does it: leaves an audit row where it changed something. */
+      actor?: string
+    ) => Effect.Effect<QueueState | undefined, StoreUnavailable>
     readonly take: (entry: TakeQueued) => Effect.Effect<Taken, StoreUnavailable>
     /** Prolongs leases, and those of their claims; returns the requests that still are the caller's. */
     readonly renew: (

@@ -163,7 +163,12 @@ const requestOf = Effect.fnUntraced(function* (input: Input) {
 /** The installation's mailer: the one that `npm start` or `npm run serve` would run, simulated providers included. */
 export const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
   const { credentials, settings } = here
-  const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(settings.dataDir) }))
+  const outbox = Layer.orDie(
+    Simulated.layer({
+      dataDir: resolve(settings.dataDir),
+      vendorLimits: settings.sendQueue.vendorLimits
+    })
+  )
   const providers = settings.embedded
     ? Layer.provide(embeddedProviders(settings, credentials), outbox)
     : realProviders(settings, credentials, UndiciResend)

@@ -66,7 +66,7 @@ const roles = (settings: Settings) => {
       : ticking("figures", FIGURES_INTERVAL, readFigures),
     Layer.provide(ticking("clock", CLOCK_INTERVAL, watchClock(PROCESS)), AlarmBoard.layer),
     has("retry") ? retryWorker : Layer.empty,
-    has("send") ? queueSender : Layer.empty,
+    has("send") ? queueSender(settings) : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,
     has("intake") ? intakeWorkers(settings) : Layer.empty
@@ -78,7 +78,13 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   const { access, dataDir, embedded, http, providerB } = settings
   const credentials = nodeCredentials(settings)
   const events = makeSimulatedEvents(settings)
-  const outbox = Layer.orDie(Simulated.layer({ dataDir: resolve(dataDir), onEvent: events.onEvent }))
+  const outbox = Layer.orDie(
+    Simulated.layer({
+      dataDir: resolve(dataDir),
+      vendorLimits: settings.sendQueue.vendorLimits,
+      onEvent: events.onEvent
+    })
+  )
   const listener = {
     host: http.host,
     port: http.port,

@@ -103,6 +103,7 @@ export interface Behind {
   readonly send: Mailer["Service"]["send"]
   readonly enqueue: Partial<Enqueue["Service"]>
   readonly sendQueue: Partial<SendQueue["Service"]>
+  readonly paces: QueueConfig["Service"]["paces"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
   readonly count: EmailLogQuery["Service"]["count"]
@@ -255,8 +256,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
     Layer.mock(Enqueue, { ...behind.enqueue }),
-    Layer.mock(SendQueue, { ...behind.sendQueue }),
-    Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: [] }),
+    Layer.mock(SendQueue, behind.sendQueue ?? {}),
+    Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: behind.paces ?? [] }),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
       EmailLogQuery,

@@ -22,6 +22,22 @@ describe("housekeeping", () => {
     }).pipe(Effect.provide(layerPostgres))
   )
 
+  it.live("forgets requests of the send queue 30 days after their end", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      yield* sql`insert into email_send_queue
+          (idempotency_key, key_hash, request_hash, category, lane, send_at, state, ended_at)
+        select n::text, n::text, 'r', 'auth', 1, now(), 'sent', now() - make_interval(days => n) from generate_series(28, 32) as n`
+      yield* sql`select enqueue_email(${JSON.stringify({ to: "a@x.test", subject: "s", text: "t", category: "auth", source: "api:test" })}::jsonb)`
+      yield* sql`update email_send_queue set send_at = now() - interval '40 days', created_at = now() - interval '40 days' where ended_at is null`
+      yield* runHousekeeping
+      const left =
+        yield* sql`select key_hash from email_send_queue where ended_at is not null order by key_hash`
+      assert.deepStrictEqual(left, [{ key_hash: "28" }, { key_hash: "29" }])
+      assert.lengthOf(yield* sql`select from email_send_queue where ended_at is null`, 1)
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
   it.live("EVENT-14: suppresses by events of mails whose row was lost, of one recipient and no other", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

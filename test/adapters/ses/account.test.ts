@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 
-import { examineAccount } from "../../../src/adapters/ses/account.ts"
+import { examineAccount, readSendRate } from "../../../src/adapters/ses/account.ts"
 import { CredentialsUnavailable } from "../../../src/adapters/ses/credentials.ts"
 import { fakeSes, sesError, type SesAccount } from "../../support/vendors/fake-ses.ts"
 
@@ -156,5 +156,26 @@ describe("the account at Amazon SES, over the wire", () => {
     assert.strictEqual(await tagOf(503, "ServiceUnavailableException", "try later"), "Unknown")
     answers = { refused: sesError(403, "InvalidSignatureException", `mismatch for ${SECRET}`) }
     assert.notInclude(JSON.stringify(await ask()), SECRET)
+  })
+
+  it("the rate of the account, or why it is not known", async () => {
+    const rate = () =>
+      Effect.runPromise(
+        Effect.result(
+          readSendRate({
+            region: "us-east-1",
+            endpoint: ses.url,
+            credentials: () => Promise.resolve({ accessKeyId: "AKIA", secretAccessKey: SECRET })
+          })
+        )
+      )
+    answers = { ...GOOD }
+    assert.deepInclude(await rate(), { _tag: "Success", success: 14 })
+    answers = { ...GOOD, account: { SendingEnabled: true } }
+    assert.deepInclude(await rate(), { _tag: "Failure", failure: "the account names no rate" })
+    answers = { refused: sesError(403, "AccessDeniedException", `not authorized, ${SECRET}`) }
+    const refused = await rate()
+    assert.strictEqual(refused._tag, "Failure")
+    assert.notInclude(JSON.stringify(refused), SECRET)
   })
 })

@@ -144,6 +144,23 @@ describe("Amazon SES: classification over the wire", () => {
     })
   )
 
+  it.effect("a refusal of the rate holds the sender back for a second, one of the day's quota does not", () =>
+    Effect.gen(function* () {
+      const { fake, provider } = yield* sesWithFake()
+      const held: Array<unknown> = []
+      for (const outcome of [
+        "429",
+        says(400, "MessageRejected", "Maximum sending rate exceeded."),
+        says(400, "LimitExceededException", "Daily message quota exceeded."),
+        says(400, "MessageRejected", "Illegal content")
+      ] as const) {
+        yield* Effect.promise(() => fake.script([outcome]))
+        held.push((yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))).pace)
+      }
+      assert.deepStrictEqual(held, [{ holdMs: 1000 }, { holdMs: 1000 }, undefined, undefined])
+    })
+  )
+
   it.effect("a host without a DNS entry is ambiguous", () =>
     Effect.gen(function* () {
       const endpoint = "http://nonexistent.invalid"

@@ -349,3 +349,36 @@ describe("simulated providers in several processes", () => {
       })
   )
 })
+
+describe("a vendor's limit", () => {
+  it.effect("two requests a second over all processes of the folder, and an answer that says so", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      const opened = Effect.map(Layer.build(layer({ dataDir, vendorLimits: true })), (context) =>
+        Context.get(context, SimulatedMail)
+      )
+      const one = yield* opened
+      const two = yield* opened
+      const send = (from: typeof one, key: string, provider: "provider_a" | "provider_b" = "provider_a") => {
+        const asked = from.provider(provider)
+        return asked.send(asked.prepare(mail(), keyOf(key)))
+      }
+      const first = yield* send(one, "1")
+      assert.deepStrictEqual(first.pace, { ratePerSecond: 2 })
+      yield* send(two, "2")
+      const refused = yield* Effect.flip(send(one, "3"))
+      assert.deepInclude(refused, {
+        kind: "unavailable",
+        code: "rate_limit_exceeded",
+        pace: { ratePerSecond: 2, holdMs: 1000 }
+      })
+      // The other vendor keeps no such limit.
+      yield* send(one, "3", "provider_b")
+      yield* TestClock.adjust("1 second")
+      yield* send(two, "3")
+      yield* TestClock.adjust("10 seconds")
+      yield* send(one, "4")
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(join(dataDir, "simulated-pace"))), ["11-0"])
+    })
+  )
+})

@@ -29,6 +29,9 @@ const accepted = (byFallback: number, byPrimary: number): Partial<Measures> => (
 const unsettled = (deferred: number, failed: number): Partial<Measures> => ({
   unsettled: { deferred, failed }
 })
+const queue = (parts: Partial<Measures["queue"]>): Partial<Measures> => ({
+  queue: { ...nothing.queue, ...parts }
+})
 const silent = (provider_a: number, provider_b: number): Partial<Measures> => ({
   silent: { provider_a, provider_b }
 })
@@ -59,6 +62,13 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["event_hooks", { hooks: { off: 0, pending: 9, dead: 0, oldestSeconds: 301 } }, "bad"],
   ["event_hooks", { hooks: { off: 1, pending: 0, dead: 0, oldestSeconds: 0 } }, "bad"],
   ["event_hooks", { hooks: { off: 0, pending: 0, dead: 1, oldestSeconds: 0 } }, "bad"],
+  ["queue_overdue", queue({ oldestDueMs: 60_000 }), "calm"],
+  ["queue_overdue", queue({ oldestDueMs: 299_999 }), "between"],
+  ["queue_overdue", queue({ oldestDueMs: 300_000 }), "bad"],
+  ["queue_set_aside", queue({}), "calm"],
+  ["queue_set_aside", queue({ setAside: 1 }), "bad"],
+  ["queue_given_up", queue({}), "calm"],
+  ["queue_given_up", queue({ givenUp: 1 }), "bad"],
   ["dead_letters", { deadLetters: true }, "bad"],
   ["dead_letters", { deadLetters: undefined }, "between"],
   ["dead_letters", { deadLetters: false }, "calm"],

@@ -1,7 +1,7 @@
 -- Erases a person: closes the account, and removes the address from everything but the audit trail of admins. Addresses
 -- that must not be mailed stay so, by a hash (P3). Returns whether anything was found. `p_email`: bare and lower-case.
 --
--- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
+-- Lock order: erasures (`record_email_events` shares it, and `record_email_sends` for retries), mails of intake with customer and hold, requests of the send queue, queued retries, keys, rows of the log, suppressions, claims, admin, customer,
 -- outreach, event hooks. The log comes before the suppressions, as in the writers of events, which lock a row before they add its suppressions.
 create or replace function erase_person(p_email text, p_actor text) returns boolean
 language plpgsql
@@ -16,6 +16,7 @@ declare
 begin
   perform pg_advisory_xact_lock(email_key_lock('erase_person'));
   v_found := erase_intake_person(p_email);
+  v_found := erase_queued_person(p_email, v_alias) or v_found;
   v_found := erase_deferred_person(p_email) or v_found;
 
   v_mails := erase_logged_person(p_email, v_alias);

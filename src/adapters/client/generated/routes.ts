@@ -14,7 +14,8 @@ export const ROUTES = {
   adminQueue: {
     readQueue: "GET /api/admin/email-queue",
     pauseQueue: "POST /api/admin/email-queue/pause",
-    resumeQueue: "POST /api/admin/email-queue/resume"
+    resumeQueue: "POST /api/admin/email-queue/resume",
+    cancelUpcoming: "POST /api/admin/email-queue/{queueId}/cancel"
   },
   sends: {
     readSend: "GET /internal/sends/{sendId} secret",

@@ -887,23 +887,30 @@ export interface Operations {
   }
   /** What waits in the send queue, what is paused, and the pace of each provider: `GET /api/admin/email-queue` */
   readonly "adminQueue.readQueue": {
-    readonly input: Nothing
+    readonly input: { readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | undefined; readonly limit?: string | number | undefined }
     readonly success: EmailQueue
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Pauses the send queue, or one category of it: `POST /api/admin/email-queue/pause` */
   readonly "adminQueue.pauseQueue": {
-    readonly input: { readonly body: QueueScope }
+    readonly input: { readonly body?: QueueScope | undefined }
     readonly success: QueuePaused
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Resumes the send queue, or one category of it: `POST /api/admin/email-queue/resume` */
   readonly "adminQueue.resumeQueue": {
-    readonly input: { readonly body: QueueScope }
+    readonly input: { readonly body?: QueueScope | undefined }
     readonly success: QueuePaused
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Cancels a mail that waits in the queue: `POST /api/admin/email-queue/{queueId}/cancel` */
+  readonly "adminQueue.cancelUpcoming": {
+    readonly input: { readonly queueId: string | number; readonly body?: RawBody | undefined }
+    readonly success: { readonly queueId: string; readonly state: "cancelled" }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "NOT_QUEUED" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Where a send stands: `GET /internal/sends/{sendId}` */

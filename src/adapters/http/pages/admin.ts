@@ -42,6 +42,12 @@ const listPlace = (caption: string): Html =>
 <table id="table"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
+/** The place of one more table on a page that has several. */
+const tablePlace = (id: string, caption: string): Html =>
+  html`<div class="table" id="${id}-box" role="region" aria-labelledby="${id}-caption" tabindex="0">
+<table id="${id}"><caption id="${id}-caption">${caption}</caption><thead></thead><tbody></tbody></table>
+</div>`
+
 const pager = html`<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`
 
 const statusLinks = html`<nav class="statuses" aria-label="Jobs by status"><ul>
@@ -91,6 +97,16 @@ const EMAIL_LOG = html`${filters(
 <div class="above"><p id="total" class="help"></p><p id="stopped" class="help" role="status" hidden></p><a id="export" class="button" hidden download>Export as CSV</a></div>
 ${listPlace("Sends, newest first")}
 ${pager}`
+
+const QUEUE = html`<p>Mail that waits to be sent: category by category, at the pace that each provider takes. Pausing ends nothing that is being sent already.</p>
+<p id="stale" class="problem" hidden></p>
+<div class="above" id="whole" hidden><p id="whole-state"></p><span id="whole-change"></span></div>
+${tablePlace("categories", "What waits, by category")}
+${tablePlace("pace", "How fast each provider is asked")}
+<h2>Upcoming</h2>
+${filters("queue", [select("category", "Category", Category.literals, "Any")])}
+${listPlace("What is sent next")}
+${confirmDialog}`
 
 const SUPPRESSIONS = html`<p>Addresses that are not mailed. Remove one only where the address was fixed or its owner asked for mail again; each removal is written down.</p>
 <form class="card write" id="add" hidden>
@@ -224,6 +240,7 @@ ${pager}`
 const SCREENS: Readonly<Record<AdminScreen, Html>> = {
   jobs: JOBS,
   "email-log": EMAIL_LOG,
+  queue: QUEUE,
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
   admins: ADMINS,

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 
 import { ByteSize, Context, Effect, Layer, Semaphore } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
-import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"
 
 import { forgiven } from "../../../domain/request-body.ts"
 import { invalidRequest, problem, type Problem, problemResponse } from "./problem.ts"
@@ -167,6 +167,21 @@ const MaxBody = Context.Reference<number>("postlane/http/MaxBody", { defaultValu
 /** Annotates an endpoint with its largest JSON body. */
 export const jsonBody = (maxBytes: number) => Context.make(MaxBody, maxBytes)
 
+/** Whether an endpoint's JSON body may be left out. */
+const MayBeLeftOut = Context.Reference<boolean>("postlane/http/MayBeLeftOut", { defaultValue: () => false })
+
+/** What the document says of a body that may be left out. */
+export const bodyMayBeLeftOut = OpenApi.annotations({
+  transform: (operation) => ({
+    ...operation,
+    requestBody: { ...(operation["requestBody"] as object), required: false }
+  })
+})
+
+/** {@link jsonBody} that may be left out: it is the empty object then. */
+export const optionalJsonBody = (maxBytes: number) =>
+  jsonBody(maxBytes).pipe(Context.add(MayBeLeftOut, true), Context.merge(bodyMayBeLeftOut))
+
 /**
  * Reads the JSON body of each endpoint of a group that declares a payload, within the endpoint's limit, and writes it as the payload's
  * schema has it ({@link forgiven}); `HttpApi` decodes it. Add it to a group before the middleware that checks the caller: the one that
@@ -190,13 +205,24 @@ const forgivenText = (endpoint: HttpApiEndpoint.Top, text: string): string => {
   }
 }
 
+/** The text of an endpoint's body. */
+const textOf = (request: Request, { annotations }: HttpApiEndpoint.Top) => {
+  const maxBytes = Context.get(annotations, MaxBody)
+  if (!Context.get(annotations, MayBeLeftOut)) return readText(request, maxBytes, readLargeBytes)
+  if (request.headers["content-length"] === "0") return Effect.succeed("{}")
+  return Effect.map(readAnyText(request, maxBytes, readLargeBytes), (text) =>
+    // Generated clients write a body that they were not given as `null`.
+    text === "" || text === "null" ? "{}" : text
+  )
+}
+
 export const jsonBodyLayer: Layer.Layer<JsonBody> = Layer.succeed(
   JsonBody,
   JsonBody.of((handler, { endpoint }) =>
     endpoint.payload.size === 0
       ? handler
       : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          Effect.matchEffect(readText(request, Context.get(endpoint.annotations, MaxBody), readLargeBytes), {
+          Effect.matchEffect(textOf(request, endpoint), {
             onFailure: (refused) => Effect.succeed(problemResponse(refused)),
             onSuccess: (text) =>
               Effect.provideService(

@@ -112,7 +112,8 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
     mails: { ended: 0, unverified: 0 },
     mailWaitingMinutes: 0
   },
-  hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 }
+  hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 },
+  queue: { oldestDueMs: 0, setAside: 0, givenUp: 0 }
 }
 
 /** The alarms of one process, and their measures. */

@@ -20,6 +20,7 @@ import { statements } from "../statement.ts"
 import { Absent } from "../values.ts"
 import { documentColumns, DOCUMENT_MEASURES, documentsOf } from "./document-measures.ts"
 import { OVERDUE } from "./overdue-retries.ts"
+import { QUEUE_MEASURES, queueColumns } from "./queue-measures.ts"
 
 /** How far back silence is looked for. */
 const SILENCE_WINDOW_HOURS = 24
@@ -47,6 +48,7 @@ const Counted = Schema.Struct({
   hooksPending: Schema.Int,
   hooksDead: Schema.Int,
   hooksOldest: Schema.Finite,
+  ...queueColumns,
   ...documentColumns
 })
 
@@ -124,6 +126,7 @@ select
     select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
     where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'
   ) as unanswered,
+  ${QUEUE_MEASURES},
   ${DOCUMENT_MEASURES}
 from (
   select
@@ -169,7 +172,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
     pending: row.hooksPending,
     dead: row.hooksDead,
     oldestSeconds: row.hooksOldest
-  }
+  },
+  queue: { oldestDueMs: row.oldestDueMs, setAside: row.setAside, givenUp: row.givenUp }
 })
 
 /** The alarms in Postgres, on its clock. */

@@ -252,9 +252,15 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
       send`select ${send.literal(COLUMNS)}, result, created_at,
         request - array['html', 'text', 'attachments'] as mail from email_send_queue where id = ${id}::uuid`
     ),
-  cancel: (id: QueueId) =>
+  cancel: (id: QueueId, actor?: string) =>
     Effect.map(
-      ask.answer("cancel", Schema.NullOr(QueueState), write`select cancel_email(${id}::uuid) as answer`),
+      ask.answer(
+        "cancel",
+        Schema.NullOr(QueueState),
+        actor === undefined
+          ? write`select cancel_email(${id}::uuid) as answer`
+          : write`select cancel_queued_email(${id}::uuid, ${actor}) as answer`
+      ),
       (state) => state ?? undefined
     )
 })

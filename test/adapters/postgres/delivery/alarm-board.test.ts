@@ -4,6 +4,7 @@ import { Duration, Effect, Layer } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/delivery/alarm-board.ts"
 import { layer as layerLog } from "../../../../src/adapters/postgres/delivery/delivery-log.ts"
+import { EXPIRED, SET_ASIDE } from "../../../../src/domain/mail/queue.ts"
 import { AlarmBoard } from "../../../../src/ports/delivery/alarm-board.ts"
 import { DeliveryLog } from "../../../../src/ports/delivery/delivery-log.ts"
 import { suite } from "../../../contracts/delivery/alarm-board.ts"
@@ -60,8 +61,41 @@ describe("what the alarms measure", () => {
         silent: { provider_a: 0, provider_b: 0 },
         unanswered: 0,
         documents: NO_DOCUMENTS,
-        hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 }
+        hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 },
+        queue: { oldestDueMs: 0, setAside: 0, givenUp: 0 }
       })
+    }).pipe(Effect.provide(layerBoard))
+  )
+
+  it.live("since when the send queue owes a mail, and what it gave up lately", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const queue = Effect.map(measured, (counts) => counts.queue)
+      const waits = (category: string, seconds: number, state = "queued") =>
+        sql`insert into email_send_queue
+            (idempotency_key, key_hash, request_hash, category, lane, state, send_at, due_at, request)
+          values ('k', 'k', 'r', ${category}, 1, ${state}, now(), now() - make_interval(secs => ${seconds}), '{}')`
+      const ended = (minutes: number, error: string, kind: string) =>
+        sql`insert into email_send_queue
+            (idempotency_key, key_hash, request_hash, category, lane, state, send_at, ended_at, error, result)
+          values ('k', 'k', 'r', 'auth', 1, 'failed', now(), now() - make_interval(mins => ${minutes}), ${error},
+            jsonb_build_object('kind', ${kind}::text))`
+      yield* waits("auth", -60)
+      yield* waits("auth", -10, "sending")
+      assert.deepStrictEqual(yield* queue, { oldestDueMs: 0, setAside: 0, givenUp: 0 })
+      yield* waits("auth", 100)
+      yield* waits("marketing", 4000)
+      assert.isAtLeast((yield* queue).oldestDueMs, 4_000_000)
+      yield* sql`select pause_email_queue('marketing', 'ann', true)`
+      const { oldestDueMs } = yield* queue
+      assert.isAtLeast(oldestDueMs, 100_000)
+      assert.isBelow(oldestDueMs, 4_000_000)
+      yield* ended(5, SET_ASIDE, "rejected")
+      yield* ended(5, EXPIRED, "rejected")
+      yield* ended(29, "no capacity", "unavailable")
+      yield* ended(31, "no capacity", "unavailable")
+      yield* ended(5, "no such box", "rejected")
+      assert.deepInclude(yield* queue, { setAside: 1, givenUp: 2 })
     }).pipe(Effect.provide(layerBoard))
   )
 

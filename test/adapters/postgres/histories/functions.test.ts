@@ -54,8 +54,15 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
   "test/adapters/postgres/conversion/rows-by-hand.test.ts": ["assembled_elsewhere", "converted_elsewhere"],
   "test/adapters/postgres/conversion/turns.test.ts": ["chunk_knows_its_owner"],
+  "test/adapters/postgres/send-queue/people.test.ts": [
+    "cancel_queued_email",
+    "erase_queued_person",
+    "request_without_person",
+    "pause_email_queue"
+  ],
   "test/adapters/postgres/housekeeping.test.ts": [
     "purge_email_claims",
+    "purge_email_queue",
     "purge_access",
     "suppress_lost_email_rows"
   ],

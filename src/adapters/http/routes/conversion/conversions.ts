@@ -6,7 +6,7 @@ import type { BatchControls } from "../../../../application/batch/controls.ts"
 import type { Conversions } from "../../../../application/conversion/conversions.ts"
 import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { ConversionOptions, JobStatus } from "../../../../domain/conversion/job.ts"
-import { readJsonIfAny } from "../../server/json-body.ts"
+import { bodyMayBeLeftOut, readJsonIfAny } from "../../server/json-body.ts"
 import { bodyDecoder, bodyRefusals, problem, problemSchema } from "../../server/problem.ts"
 import {
   active,
@@ -40,18 +40,16 @@ export const convertFile = HttpApiEndpoint.post("convertFile", "/api/v1/files/:f
   payload: ConvertRequest,
   success: JobView.pipe(HttpApiSchema.status(202)),
   error: [...bodyRefusals(), ...startRefusals]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "Starts the conversion",
-    transform: (operation) => ({
-      ...operation,
-      requestBody: { ...(operation["requestBody"] as object), required: false }
-    }),
-    description:
-      "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel. Converting again " +
-      "costs the same again; the earlier result stays until the new one is stored."
-  })
-)
+})
+  .annotateMerge(bodyMayBeLeftOut)
+  .annotateMerge(
+    OpenApi.annotations({
+      summary: "Starts the conversion",
+      description:
+        "One credit a page, set aside now and charged when the result is stored; nothing on failure or cancel. Converting again " +
+        "costs the same again; the earlier result stays until the new one is stored."
+    })
+  )
 
 export const cancelConversion = HttpApiEndpoint.post("cancelConversion", "/api/v1/files/:fileId/cancel", {
   params: fileParams,

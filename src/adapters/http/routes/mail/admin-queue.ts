@@ -7,13 +7,14 @@ import { QueueState } from "../../../../domain/mail/queue.ts"
 import { Category } from "../../../../domain/mail/suppression/policy.ts"
 import { type QueueOverview, SendQueue } from "../../../../ports/mail/send-queue.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
-import { apiOf } from "../../server/endpoint.ts"
-import { JsonBody, jsonBody } from "../../server/json-body.ts"
-import { bodyRefusals, Unavailable } from "../../server/problem.ts"
-import { queueAway } from "./queue.ts"
+import { apiOf, filter, page } from "../../server/endpoint.ts"
+import { JsonBody, optionalJsonBody } from "../../server/json-body.ts"
+import { bodyRefusals, InvalidRequest, Unavailable } from "../../server/problem.ts"
+import { cancelQueued, NotQueued, queueAway, QueueCancelled, QueueMailNotFound } from "./queue.ts"
 
-/** Requests that the overview shows. */
+/** Requests that the overview shows, unless it is asked for another number. */
 const UPCOMING = 50
+const MAX_UPCOMING = 200
 
 const QueueAnswer = Schema.Struct({
   categories: Schema.Array(
@@ -71,9 +72,15 @@ const PATH = "/api/admin/email-queue"
 /** The send queue for admins. */
 export class AdminQueueGroup extends HttpApiGroup.make("adminQueue")
   .add(
-    HttpApiEndpoint.get("readQueue", PATH, { success: QueueAnswer, error: [Unavailable] }).annotate(
-      OpenApi.Summary,
-      "What waits in the send queue, what is paused, and the pace of each provider"
+    HttpApiEndpoint.get("readQueue", PATH, {
+      query: { category: filter(Category), limit: page(UPCOMING, MAX_UPCOMING) },
+      success: QueueAnswer,
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "What waits in the send queue, what is paused, and the pace of each provider",
+        description: "`category` and `limit` are about `upcoming`, the requests that are sent next."
+      })
     )
   )
   .add(
@@ -82,7 +89,7 @@ export class AdminQueueGroup extends HttpApiGroup.make("adminQueue")
       success: Paused,
       error: [...bodyRefusals(), Unavailable]
     })
-      .annotateMerge(jsonBody(1024))
+      .annotateMerge(optionalJsonBody(1024))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Pauses the send queue, or one category of it",
@@ -97,13 +104,27 @@ export class AdminQueueGroup extends HttpApiGroup.make("adminQueue")
       success: Paused,
       error: [...bodyRefusals(), Unavailable]
     })
-      .annotateMerge(jsonBody(1024))
+      .annotateMerge(optionalJsonBody(1024))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Resumes the send queue, or one category of it",
           description: "Without a category only the pause of the whole is lifted."
         })
       )
+  )
+  .add(
+    HttpApiEndpoint.post("cancelUpcoming", `${PATH}/:queueId/cancel`, {
+      params: { queueId: Schema.String },
+      success: QueueCancelled,
+      error: [QueueMailNotFound, NotQueued, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Cancels a mail that waits in the queue",
+        description:
+          "409 `NOT_QUEUED` once it is being sent or has ended: nothing was changed then. One `email_queue_cancel` row in " +
+          "`admin_audit_log` names who did it."
+      })
+    )
   )
   .middleware(JsonBody)
   .middleware(AdminAccess) {}
@@ -139,10 +160,13 @@ export const adminQueueHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      readQueue: () =>
+      readQueue: ({ query }) =>
         Effect.gen(function* () {
           const overview = yield* queue.overview
-          const upcoming = yield* queue.upcoming({ category: undefined, limit: UPCOMING })
+          const upcoming = yield* queue.upcoming({
+            category: query.category || undefined,
+            limit: query.limit || UPCOMING
+          })
           const oldest = overview.categories.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
           return {
             categories: categoriesOf(overview),
@@ -165,6 +189,8 @@ export const adminQueueHandlers = HttpApiBuilder.group(
           }
         }).pipe(Effect.catch(queueAway)),
       pauseQueue: ({ payload: { category } }) => pause(category, true).pipe(Effect.catch(queueAway)),
+      cancelUpcoming: ({ params: { queueId } }) =>
+        CurrentPrincipal.use(({ actor }) => cancelQueued(queue, queueId, actor)),
       resumeQueue: ({ payload: { category } }) => pause(category, false).pipe(Effect.catch(queueAway))
     })
   })

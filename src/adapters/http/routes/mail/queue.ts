@@ -100,7 +100,9 @@ const QueuedMailState = Schema.Struct({
 }).annotate({ identifier: "QueuedMail" })
 
 const params = { queueId: Schema.String }
-const NotFound = problemSchema("NOT_FOUND", {})
+export const QueueMailNotFound = problemSchema("NOT_FOUND", {})
+export const NotQueued = problemSchema("NOT_QUEUED", { state: QueueState })
+export const QueueCancelled = Schema.Struct({ queueId: Schema.String, state: Schema.Literal("cancelled") })
 
 /** The queue for callers: batches, and what became of a mail. */
 export class QueueGroup extends HttpApiGroup.make("queue")
@@ -140,14 +142,14 @@ export class QueueGroup extends HttpApiGroup.make("queue")
     HttpApiEndpoint.get("readQueued", "/api/queued-emails/:queueId", {
       params,
       success: QueuedMailState,
-      error: [NotFound, Unavailable]
+      error: [QueueMailNotFound, Unavailable]
     }).annotate(OpenApi.Summary, "Where a queued mail stands")
   )
   .add(
     HttpApiEndpoint.delete("cancelQueued", "/api/queued-emails/:queueId", {
       params,
-      success: Schema.Struct({ queueId: Schema.String, state: Schema.Literal("cancelled") }),
-      error: [NotFound, problemSchema("NOT_QUEUED", { state: QueueState }), Unavailable]
+      success: QueueCancelled,
+      error: [QueueMailNotFound, NotQueued, Unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Cancels a mail that waits in the queue",
@@ -164,6 +166,23 @@ const emailsOf = (body: unknown): ReadonlyArray<unknown> | undefined => {
 }
 
 const noMail = Effect.fail(problem("NOT_FOUND", "The queue has no such mail"))
+
+/** Cancels what waits; `actor`: the admin who does it. */
+export const cancelQueued = Effect.fnUntraced(function* (
+  queue: SendQueue["Service"],
+  queueId: string,
+  actor?: string
+) {
+  const state = isUuid(queueId)
+    ? yield* queue.cancel(QueueId.make(queueId), actor).pipe(Effect.catch(queueAway))
+    : undefined
+  if (state === undefined) return yield* noMail
+  if (state === "cancelled") return { queueId, state }
+  return yield* Effect.fail({
+    ...problem("NOT_QUEUED", `The mail cannot be cancelled any more: it is ${state}`),
+    state
+  })
+})
 
 /** The batch route is raw, as the relay is: its body is large, and decoded by the rule of the library. */
 export const queueHandlers = HttpApiBuilder.group(
@@ -218,16 +237,6 @@ export const queueHandlers = HttpApiBuilder.group(
           }
         }).pipe(Effect.catchTag("StoreUnavailable", queueAway))
       )
-      .handle("cancelQueued", ({ params: { queueId } }) =>
-        Effect.gen(function* () {
-          const state = isUuid(queueId) ? yield* queue.cancel(QueueId.make(queueId)) : undefined
-          if (state === undefined) return yield* noMail
-          if (state === "cancelled") return { queueId, state }
-          return yield* Effect.fail({
-            ...problem("NOT_QUEUED", `The mail cannot be cancelled any more: it is ${state}`),
-            state
-          })
-        }).pipe(Effect.catchTag("StoreUnavailable", queueAway))
-      )
+      .handle("cancelQueued", ({ params: { queueId } }) => cancelQueued(queue, queueId))
   })
 ).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, ProxySecret))

@@ -8,14 +8,14 @@ import { byId, el, moment, NOTHING, show, time, warn } from "../dom.js"
  */
 
 /**
- * Fills the page's table; each cell also names its column, for screens too narrow for a table.
+ * Writes a table's rows; each cell also names its column, for screens too narrow for a table.
  * @template R
+ * @param {string} id
  * @param {ReadonlyArray<Column<R>>} columns
  * @param {ReadonlyArray<R>} rows
- * @param {string} none What to say where there is no row.
  */
-export const fillTable = (columns, rows, none) => {
-  const table = byId("table", HTMLTableElement)
+export const fillRows = (id, columns, rows) => {
+  const table = byId(id, HTMLTableElement)
   // Roles are set explicitly: in some browsers, CSS that lays a table out as blocks removes them.
   table.setAttribute("role", "table")
   const heads = columns.map(({ head, kind }) =>
@@ -43,6 +43,17 @@ export const fillTable = (columns, rows, none) => {
       )
     )
   )
+}
+
+/**
+ * Fills the page's table.
+ * @template R
+ * @param {ReadonlyArray<Column<R>>} columns
+ * @param {ReadonlyArray<R>} rows
+ * @param {string} none What to say where there is no row.
+ */
+export const fillTable = (columns, rows, none) => {
+  fillRows("table", columns, rows)
   byId("table-box", HTMLElement).hidden = rows.length === 0
   byId("loading", HTMLElement).hidden = true
   show(byId("empty", HTMLElement), rows.length === 0 ? none : undefined)
@@ -188,6 +199,13 @@ export const showList = ({ columns, names, noMatch, none, path, place = [] }) =>
   return read
 }
 
+/** What the page's address asks for by these names, also shown in the filter. @param {ReadonlyArray<string>} names */
+export const filterShown = (names) => {
+  const wanted = asked(names)
+  fillFilters(wanted)
+  return wanted
+}
+
 /** The filter of the page's address, without its page. @param {ReadonlyArray<string>} names */
 export const filterOf = (names) => {
   const wanted = asked(names)
@@ -215,10 +233,6 @@ export const fillFigures = (figures) =>
   )
 
 /** The period that the page's address asks for. */
-export const daysQuery = () => {
-  const wanted = asked(["days"])
-  fillFilters(wanted)
-  return wanted
-}
+export const daysQuery = () => filterShown(["days"])
 
 export { NOTHING, time }
