@@ -143,7 +143,8 @@ const counts = fc.record({
     batch: fc.record({ pages: fc.nat(200), fallback: fc.nat(60) }),
     mails: fc.record({ ended: fc.nat(40), unverified: fc.nat(20) }),
     mailWaitingMinutes: fc.nat(40)
-  })
+  }),
+  queue: fc.record({ oldestDueMs: fc.nat(400_000), setAside: fc.nat(2), givenUp: fc.nat(2) })
 })
 
 /** Ticks, one to twenty minutes apart. */
