@@ -69,13 +69,9 @@ export const makeSesProvider = Effect.fnUntraced(function* (
 
   const failure = (kind: FailureKind, message: string, code?: string, holdMs?: number) => {
     const secrets = [latest?.secretAccessKey ?? "", latest?.sessionToken ?? ""]
-    return new ProviderFailure({
-      provider: "provider_b",
-      kind,
-      message: failureText(message, secrets),
-      code,
-      ...(holdMs === undefined ? {} : { pace: { holdMs } })
-    })
+    const pace = holdMs === undefined ? {} : { pace: { holdMs } }
+    const text = failureText(message, secrets)
+    return new ProviderFailure({ provider: "provider_b", kind, message: text, code, ...pace })
   }
 
   const server = options.endpoint ?? `https://email.${options.region}.amazonaws.com`
@@ -100,8 +96,12 @@ export const makeSesProvider = Effect.fnUntraced(function* (
         catch: (cause) => {
           const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
           refusedWith = status
-          const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
-          return failure(kind, text, code, holdMs)
+          return failure(
+            kind,
+            unanswered === true ? noAnswer("provider_b", at(message)) : message,
+            code,
+            holdMs
+          )
         }
       }).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),

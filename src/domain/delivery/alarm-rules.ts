@@ -1,7 +1,7 @@
 import { Provider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
-import { judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
+import { isOfQueue, judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
 
 /** The alarm on a provider whose delivery events do not come. */
 export type SilenceAlarm = `silence_${Provider}`
@@ -206,6 +206,7 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
     const provider = silentProvider(name)
     return silence(provider, measures.silent[provider])
   }
+  if (isOfQueue(name)) return judgeQueue(name, measures.queue)
   switch (name) {
     case "failovers": {
       const { failovers } = measures
@@ -260,10 +261,6 @@ export const judge = (name: AlarmName, measures: Measures): Verdict => {
         level: counted(measures.unclaimed, UNCLAIMED),
         detail: `${measures.unclaimed} sends went out without suppression look-up and claim, as reported in the last ${RECENT_MINUTES} minutes`
       }
-    case "queue_overdue":
-    case "queue_set_aside":
-    case "queue_given_up":
-      return judgeQueue(name, measures.queue)
     case "no_model":
       return modelVerdict(measures)
     case "event_hooks":

@@ -4,6 +4,9 @@ import { counted, type Verdict } from "./alarm-verdict.ts"
 export const QUEUE_ALARMS = ["queue_overdue", "queue_set_aside", "queue_given_up"] as const
 type QueueAlarm = (typeof QUEUE_ALARMS)[number]
 
+/** Whether it is an alarm about the send queue. */
+export const isOfQueue = (name: string): name is QueueAlarm => QUEUE_ALARMS.some((one) => one === name)
+
 /** The measurements of the send queue. */
 export interface QueueMeasures {
   /** Since when the oldest request is due that nobody has paused, milliseconds; 0 where none is. */

@@ -148,7 +148,8 @@ const counts = fc.record({
     mails: fc.record({ ended: fc.nat(40), unverified: fc.nat(20) }),
     mailWaitingMinutes: fc.nat(40)
   }),
-  hooks: fc.record({ off: fc.nat(1), pending: fc.nat(5), dead: fc.nat(1), oldestSeconds: fc.nat(600) })
+  hooks: fc.record({ off: fc.nat(1), pending: fc.nat(5), dead: fc.nat(1), oldestSeconds: fc.nat(600) }),
+  queue: fc.record({ oldestDueMs: fc.nat(400_000), setAside: fc.nat(2), givenUp: fc.nat(2) })
 })
 
 /** Ticks, one to twenty minutes apart. */

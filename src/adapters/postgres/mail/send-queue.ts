@@ -257,9 +257,7 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
       ask.answer(
         "cancel",
         Schema.NullOr(QueueState),
-        actor === undefined
-          ? write`select cancel_email(${id}::uuid) as answer`
-          : write`select cancel_queued_email(${id}::uuid, ${actor}) as answer`
+        write`select cancel_queued_email(${id}::uuid, ${actor ?? null}::text) as answer`
       ),
       (state) => state ?? undefined
     )

@@ -2,7 +2,9 @@ import { Effect, Layer, type Scope } from "effect"
 
 import { makeResendProvider, type ResendClient } from "../../../adapters/resend/resend-provider.ts"
 import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
+import { paceOf } from "../../../application/send-queue/queue-config.ts"
 import { type MailProvider, MailProviders } from "../../../ports/mail/mail-provider.ts"
+import { SendQueue } from "../../../ports/mail/send-queue.ts"
 import type { MailSettings } from "../../settings/settings.ts"
 
 /** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
@@ -46,3 +48,24 @@ export const realProviders = (
       return providersOf(realProviderA(settings, client), providerB)
     })
   )
+
+/** How long the start of the sender waits for the account's rate, which is nothing that a send needs. */
+const RATE_TIME_LIMIT = "10 seconds"
+
+/** Notes the rate of the account at Amazon SES, where mail goes there and no setting fixes it. One that cannot be read leaves the usual rate. */
+export const learnRate = Effect.fnUntraced(
+  function* (settings: MailSettings, credentials: CredentialSource) {
+    const pace = paceOf(settings.sendQueue.paces, "provider_b")
+    const { fallback, primary } = settings.sending
+    if (pace.fixed || pace.rate === 0 || (primary !== "provider_b" && fallback !== "provider_b")) return
+    const { readSendRate } = yield* Effect.promise(() => import("../../../adapters/ses/account.ts"))
+    const ratePerSecond = yield* readSendRate({
+      ...settings.providerB,
+      credentials
+    }).pipe(Effect.timeout(RATE_TIME_LIMIT))
+    yield* (yield* SendQueue).heard(pace, 0, { ratePerSecond })
+  },
+  Effect.catch((error) =>
+    Effect.logInfo("the rate of the account of provider_b is not known: it is asked at its usual one", error)
+  )
+)

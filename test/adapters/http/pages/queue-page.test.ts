@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { makeMailDatabase } from "../../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../../src/adapters/memory/mail/send-queue.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, listen, hears, openPage } from "./browse.ts"
@@ -14,7 +15,7 @@ let server: TestServer
 let browser: Browser
 let page: Page
 let complaints: ReadonlyArray<string>
-let { queue } = makeMailDatabase()
+let { queue } = makeSendQueue(makeMailDatabase())
 
 const entry = (change: object) => ({
   request: { to: "a@x.test", text: "t", category: "transactional", source: "api:test", ...change },
@@ -44,7 +45,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  ;({ queue } = makeMailDatabase())
+  ;({ queue } = makeSendQueue(makeMailDatabase()))
   await closePages(browser)
   ;({ complaints, page } = await openPage(browser, server.url))
 

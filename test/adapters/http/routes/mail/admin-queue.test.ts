@@ -2,9 +2,10 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { makeMailDatabase } from "../../../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../../../src/adapters/memory/mail/send-queue.ts"
 import { ADMIN_TOKEN, call, startServer, type TestServer } from "../../harness.ts"
 
-const { queue } = makeMailDatabase()
+const { queue } = makeSendQueue(makeMailDatabase())
 const actors: Array<string | undefined> = []
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }
 let server: TestServer
@@ -24,7 +25,11 @@ afterAll(() => server.stop())
 
 const PATH = "/api/admin/email-queue"
 const post = (path: string, body?: string, headers: Record<string, string> = {}) =>
-  call(server, `${PATH}/${path}`, { method: "POST", headers: { ...admin, ...headers }, body })
+  call(server, `${PATH}/${path}`, {
+    method: "POST",
+    headers: { ...admin, ...headers },
+    ...(body === undefined ? {} : { body })
+  })
 const enqueue = (subject: string, category = "transactional") =>
   Effect.runPromise(
     queue.enqueue([
