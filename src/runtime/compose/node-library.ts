@@ -91,7 +91,7 @@ const openStores = Effect.fnUntraced(function* (env: Env) {
 })
 
 /** What the database of an installation offers beside the send itself. */
-export type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
+type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
 
 /** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {

@@ -6,6 +6,7 @@ import type { ConversionEvent } from "../../../src/adapters/client/events.ts"
 import { ROUTES } from "../../../src/adapters/client/generated/routes.ts"
 import { definedDocument } from "../../../src/adapters/http/routes/api.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
@@ -104,7 +105,7 @@ describe("the client of the HTTP API", () => {
 describe("sending", () => {
   let server: TestServer
   const requests: Array<SendRequest> = []
-  const { queue } = makeMailDatabase()
+  const { queue } = makeSendQueue(makeMailDatabase())
   const enqueue = (bodies: ReadonlyArray<unknown>) =>
     queue.enqueue(bodies.map((body) => ({ request: body as object, payloadHash: "hash" })))
   beforeAll(async () => {
