@@ -324,11 +324,11 @@ export const decideRetry = (
   const leaseUntil = now + leaseMs
   // A call that is a day late asks no provider.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
-  return {
-    _tag: "Go",
-    claim: { ...claim, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt },
-    torn: false
-  }
+  // The key was free, and a send that found no claim store has left it open since.
+  const open = { state: "deferred", payloadHash: "", result: undefined } as const
+  const kept: Claim = claim.state === "refused" ? { ...claim, ...open } : claim
+  const held = { ...kept, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt }
+  return { _tag: "Go", claim: held, torn: false }
 }
 
 /** The claim that a retry makes where its first call left none: any payload fits. */

@@ -22,7 +22,6 @@ declare
   v_row_id uuid := (p_entry ->> 'row_id')::uuid;
   v_provider text := p_entry ->> 'provider';
   v_owner text := p_entry ->> 'owner';
-  v_lease timestamptz;
   v_first timestamptz := coalesce(
     to_timestamp((p_entry ->> 'first_attempt_at')::float8 / 1000.0),
     clock_timestamp() - make_interval(secs => (p_entry ->> 'age_ms')::float8 / 1000.0));
@@ -62,16 +61,10 @@ begin
   else
     decision := 'Go';
     torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
-    v_lease := clock_timestamp() + make_interval(secs => (p_entry ->> 'lease_ms')::float8 / 1000.0);
-    -- A retry that ends a use which is over, a day late, leaves the present use alone; a late one asks no provider any more.
-    update email_send_claims x set
-      owner = v_owner, provider = v_provider, ambiguous = true, lease_until = v_lease,
-      last_attempt_at = case
-        when clock_timestamp() - c.first_attempt_at < interval '24 hours' then v_lease else c.last_attempt_at
-      end,
-      updated_at = now()
-    where x.key_hash = v_key
-      and not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours');
+    -- A retry that ends a use which is over, a day late, leaves the present use alone.
+    if not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours') then
+      perform hold_claim_for_retry(c, v_owner, v_provider, (p_entry ->> 'lease_ms')::float8);
+    end if;
     suppressions := suppressions_of_retry(v_key, email_addresses(p_entry -> 'addresses'));
   end if;
   return next;

@@ -93,6 +93,18 @@ export const retries = (it: MailTests): void => {
       })
     )
 
+    it.effect("hold a key that a refusal had freed before a send without a claim left it open (S2)", () =>
+      Effect.gen(function* () {
+        const { store } = yield* Mails
+        const one = mail()
+        const refused = asking(one)
+        yield* store.begin(refused)
+        yield* store.record(attempt(one, "failed", { settle: settling(refused, one, "refused", "failed") }))
+        assert.strictEqual((yield* store.beginRetry(retrying(one)))._tag, "Go")
+        assert.strictEqual((yield* store.begin(asking(one))).decision._tag, "InProgress")
+      })
+    )
+
     it.effect("free the key with their row, and keep its state", () =>
       Effect.gen(function* () {
         const world = yield* Mails
