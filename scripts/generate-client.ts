@@ -151,9 +151,9 @@ const answerOf = ({ responses }: Operation): { readonly kind: string; readonly t
   const [content] = successes
   const media = Object.keys(content ?? {})[0]
   if (content === undefined || media === undefined) return { kind: "none", type: "undefined" }
-  const schemas = successes.flatMap((one) => jsonOf(one) ?? [])
-  if (schemas.length > 0)
-    return { kind: "json", type: schemas.map((schema) => typeOf(schema, false)).join(" | ") }
+  const answers = successes.flatMap((one) => jsonOf(one) ?? [])
+  if (answers.length > 0)
+    return { kind: "json", type: answers.map((schema) => typeOf(schema, false)).join(" | ") }
   if (media === "text/event-stream") return { kind: "events", type: "string" }
   return media.startsWith("text/") ? { kind: "text", type: "string" } : { kind: "bytes", type: "Uint8Array" }
 }

@@ -20,7 +20,8 @@ const isObject = (value: unknown): value is object =>
 /** Whether a body of the relay asks for the queue. */
 export const asksForQueue = (body: unknown): boolean =>
   isObject(body) &&
-  (Reflect.get(body, "sendAt") !== undefined || ![undefined, false].includes(Reflect.get(body, "queue")))
+  (Reflect.get(body, "sendAt") !== undefined ||
+    ("queue" in body && body.queue !== undefined && body.queue !== false))
 
 const momentIssues = (path: string, value: unknown): ReadonlyArray<FieldIssue> =>
   value === undefined || (typeof value === "string" && MOMENT.test(value) && !Number.isNaN(Date.parse(value)))

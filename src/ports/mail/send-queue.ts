@@ -55,7 +55,7 @@ export interface Queued {
 }
 
 /** The state of a request, for its caller. */
-interface QueuedMail extends Queued {
+export interface QueuedMail extends Queued {
   readonly attempts: number
   readonly nextAttemptAt: number | null
   readonly result: SendResult | null

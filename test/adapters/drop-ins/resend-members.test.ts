@@ -223,8 +223,8 @@ describe("the send queue", () => {
     const rows = await inQueue("batch/%")
     expect(rows.map(({ id }) => id)).toEqual(first.data?.data.map(({ id }) => id))
     expect(mock.accepted).toEqual([])
-    const other = await resend.batch.send([email], { idempotencyKey: "batch" })
-    expect([other.error?.name, other.error?.statusCode]).toEqual(["invalid_idempotent_request", 409])
+    const repeated = await resend.batch.send([email], { idempotencyKey: "batch" })
+    expect([repeated.error?.name, repeated.error?.statusCode]).toEqual(["invalid_idempotent_request", 409])
     expect((await resend.batch.send([])).data).toEqual({ data: [] })
   })
 

@@ -200,11 +200,10 @@ export const makeQueueing = (options: QueueingOptions) => {
           inItsTime(inner.enqueue([{ request, payloadHash: `${key} ${subject}` }]))
         )
         if (answer._tag === "Failure") return undefined
-        const [queued] = answer.success
-        if (queued === undefined) return undefined
-        if (!asked.has(queued.id))
-          asked.set(queued.id, { id: queued.id, subject, isAlone, sendAt, cancelledAt: undefined })
-        return queued.id
+        const id = answer.success[0]?.id
+        if (id === undefined) return undefined
+        if (!asked.has(id)) asked.set(id, { id, subject, isAlone, sendAt, cancelledAt: undefined })
+        return id
       }),
     cancel: (id: QueueId) =>
       Effect.gen(function* () {

@@ -60,8 +60,8 @@ export interface QueueTables {
 
 export const makeQueueTables = (): QueueTables => ({ rows: new Map(), pauses: new Map(), paces: new Map() })
 
-const TIMES = ["queue", "sendAt", "expiresAt", "requireClaim", "idempotencyKey"]
-const LISTS = ["to", "cc", "bcc", "replyTo"]
+const TIMES = new Set(["queue", "sendAt", "expiresAt", "requireClaim", "idempotencyKey"])
+const LISTS = new Set(["to", "cc", "bcc", "replyTo"])
 
 const canonical = (value: unknown): unknown =>
   Array.isArray(value)
@@ -80,8 +80,8 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const requestHash = (request: object): string => {
   const parts = Object.entries(request).flatMap(
     ([name, value]): ReadonlyArray<readonly [string, unknown]> => {
-      if (TIMES.includes(name) || value === undefined) return []
-      if (!LISTS.includes(name)) return [[name, value]]
+      if (TIMES.has(name) || value === undefined) return []
+      if (!LISTS.has(name)) return [[name, value]]
       if (Array.isArray(value) && value.length === 0) return []
       return [[name, Array.isArray(value) ? value : [value]]]
     }

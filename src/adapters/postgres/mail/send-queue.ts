@@ -1,12 +1,8 @@
-import { Effect, Exit, Layer, Result, Schema } from "effect"
+import { Effect, type Exit, Layer, Result, Schema } from "effect"
 
-import { IdempotencyKey, LeaseId, LogRowId, QueueId } from "../../../domain/ids.ts"
-import { Attempt } from "../../../domain/mail/logged-attempt.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { LogRowId, QueueId } from "../../../domain/ids.ts"
 import { QueueState } from "../../../domain/mail/queue.ts"
-import { SendResult } from "../../../domain/mail/send-result.ts"
-import { EmailStatus } from "../../../domain/mail/status.ts"
-import { Category } from "../../../domain/mail/suppression/policy.ts"
+import type { Category } from "../../../domain/mail/suppression/policy.ts"
 import type { ProviderPace } from "../../../ports/mail/mail-provider.ts"
 import type { BeganSend } from "../../../ports/mail/mail-store.ts"
 import {
@@ -17,8 +13,6 @@ import {
   type QueueMove,
   type QueueRefused,
   SendQueue,
-  type Taken,
-  type TakenMail,
   type TakeQueued
 } from "../../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -26,7 +20,7 @@ import { decoder, inOrder } from "../batch-answers.ts"
 import { makeBatcher } from "../batcher.ts"
 import { SendSql, WriteSql } from "../client.ts"
 import { isAboutData, sqlStateOf, statements, storeUnavailable } from "../statement.ts"
-import { Absent, Millis, TextOrNull, toJsonText } from "../values.ts"
+import { toJsonText } from "../values.ts"
 import {
   AT,
   claimEntryOf,
@@ -38,6 +32,7 @@ import {
 } from "./claim-rows.ts"
 import { refusalOf } from "./queue-refusals.ts"
 import { toEntry } from "./send-entry.ts"
+import { MailRow, MovedRow, Overview, QueuedRow, TakenRow, toTaken, UpcomingRow } from "./send-queue-rows.ts"
 
 /** Repeating one of these changes nothing more. */
 const ask = statements({ repeatable: true })
@@ -45,115 +40,8 @@ const writes = statements()
 /** Counts all that waits. */
 const slow = statements({ repeatable: true, within: "10 seconds" })
 
-const QueuedRow = Schema.Struct({
-  id: QueueId,
-  idempotencyKey: Schema.String,
-  state: QueueState,
-  sendAt: Millis
-})
-
-const MailRow = Schema.Struct({
-  ...QueuedRow.fields,
-  attempts: Schema.Int,
-  nextAttemptAt: Schema.NullOr(Millis),
-  result: Schema.NullOr(SendResult),
-  error: TextOrNull,
-  createdAt: Millis,
-  mail: Schema.Unknown
-})
-
-const UpcomingRow = Schema.Struct({
-  ...QueuedRow.fields,
-  attempts: Schema.Int,
-  nextAttemptAt: Schema.NullOr(Millis),
-  error: TextOrNull,
-  category: Category,
-  to: Schema.Array(Schema.String),
-  subject: Schema.String
-})
-
-const TakenRow = Schema.Struct({
-  nextMs: Absent(Schema.Finite),
-  waitMs: Schema.NullOr(Schema.Finite),
-  id: Schema.NullOr(QueueId),
-  lease: Schema.NullOr(LeaseId),
-  idempotencyKey: Schema.NullOr(IdempotencyKey),
-  request: Schema.Unknown,
-  deferral: Absent(Schema.String),
-  tried: Schema.NullOr(Schema.Array(Attempt)),
-  deaths: Schema.NullOr(Schema.Int),
-  refusals: Schema.NullOr(Schema.Int),
-  ageMs: Schema.NullOr(Schema.Finite),
-  expiresInMs: Absent(Schema.Finite)
-})
-
-const MovedRow = Schema.Struct({
-  held: Schema.Boolean,
-  sendId: Schema.NullOr(LogRowId),
-  status: Schema.NullOr(EmailStatus),
-  providerMessageId: TextOrNull
-})
-
-const Overview = Schema.Struct({
-  categories: Schema.Array(
-    Schema.Struct({
-      category: Category,
-      due: Schema.Int,
-      later: Schema.Int,
-      sending: Schema.Int,
-      deferred: Schema.Int,
-      oldestDueAt: TextOrNull
-    })
-  ),
-  paused: Schema.Array(
-    Schema.Struct({ scope: Schema.String, actor: Schema.String, pausedAt: Schema.String })
-  ),
-  pace: Schema.Array(
-    Schema.Struct({
-      provider: Provider,
-      ratePerSecond: Schema.NullOr(Schema.Finite),
-      heldUntil: TextOrNull,
-      taken: Schema.Int
-    })
-  )
-})
-
 const refused = (error: StoreUnavailable): QueueRefused | StoreUnavailable =>
   refusalOf(sqlStateOf(error), error.reason) ?? error
-
-const toTaken = (rows: ReadonlyArray<typeof TakenRow.Type>): Taken => ({
-  mails: rows.flatMap(
-    ({
-      ageMs,
-      deaths,
-      id,
-      idempotencyKey,
-      lease,
-      refusals,
-      tried,
-      waitMs,
-      ...row
-    }): ReadonlyArray<TakenMail> =>
-      id === null || lease === null || idempotencyKey === null
-        ? []
-        : [
-            {
-              id,
-              lease,
-              idempotencyKey,
-              waitMs: waitMs ?? 0,
-              request: row.request,
-              deferral: row.deferral,
-              tried: tried ?? [],
-              deaths: deaths ?? 0,
-              refusals: refusals ?? 0,
-              ageMs: ageMs ?? 0,
-              expiresInMs: row.expiresInMs
-            }
-          ]
-  ),
-  nextMs: rows.find(({ id }) => id === null)?.nextMs
-})
 
 const leaseOf = ({ id, lease }: QueueLease) => ({ queue_id: id, lease })
 

@@ -180,11 +180,16 @@ export const adminQueueHandlers = HttpApiBuilder.group(
                 heldUntil: known?.heldUntil ?? null
               }
             }),
-            upcoming: upcoming.map(({ id, idempotencyKey: _, nextAttemptAt, sendAt, ...rest }) => ({
-              queueId: id,
-              ...rest,
-              sendAt: new Date(sendAt).toISOString(),
-              nextAttemptAt: isoOrNull(nextAttemptAt)
+            upcoming: upcoming.map((mail) => ({
+              queueId: mail.id,
+              state: mail.state,
+              attempts: mail.attempts,
+              error: mail.error,
+              category: mail.category,
+              to: mail.to,
+              subject: mail.subject,
+              sendAt: new Date(mail.sendAt).toISOString(),
+              nextAttemptAt: isoOrNull(mail.nextAttemptAt)
             }))
           }
         }).pipe(Effect.catch(queueAway)),
