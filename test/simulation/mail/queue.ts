@@ -7,6 +7,7 @@ import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts
 import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { LogRowId, type QueueId } from "../../../src/domain/ids.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
+import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
@@ -104,8 +105,8 @@ export const makeQueueing = (options: QueueingOptions) => {
   const inItsTime = Effect.provideService(Clock.Clock, databaseClock)
   const rate = chance.pick([0, 0, 2])
   const paces: ReadonlyArray<PaceLimit> = [
-    { provider: "provider_a", rate, fixed: true },
-    { provider: "provider_b", rate: 0, fixed: true }
+    { provider: "provider_a", ...fixedRate(rate) },
+    { provider: "provider_b", ...fixedRate(0) }
   ]
 
   /** The queue as a process reaches it. */

@@ -4,6 +4,7 @@ import { LogRowId, QueueId } from "../../../domain/ids.ts"
 import { NO_LEASE } from "../../../domain/mail/claim.ts"
 import { withinWindow } from "../../../domain/mail/failover.ts"
 import type { QueueState } from "../../../domain/mail/queue.ts"
+import { rateOf } from "../../../domain/mail/rate.ts"
 import type { RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
   type PaceLimit,
@@ -193,9 +194,9 @@ const heard = (
     })
     return
   }
-  const usual = Math.max(limit.rate, said.ratePerSecond ?? pace.rate ?? 0.1)
+  const rate = Math.max(rateOf(limit, said.ratePerSecond ?? pace.rate), 0.1)
   pace.freeAt = Math.min(
-    Math.max(pace.freeAt, now) + (asked * 1000) / usual,
+    Math.max(pace.freeAt, now) + (asked * 1000) / rate,
     Math.max(pace.freeAt, now + SILENT_MS)
   )
   pace.rate = said.ratePerSecond ?? pace.rate
