@@ -167,6 +167,21 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.strictEqual(yield* stateOf(world, first.id), "sent")
       }))
 
+    test("a sender that lost its lease and lives is no death: a request is not set aside for an outage", (world) =>
+      Effect.gen(function* () {
+        yield* enqueue(world, {})
+        const senders: Array<TakenMail> = []
+        for (let outage = 0; outage < 4; outage += 1) {
+          const taken = one(yield* take(world))
+          senders.push(taken)
+          yield* world.advance(LEASE_MS + 1)
+          // After the outage both ask; the first one only now sees that it has lost the request.
+          for (const sender of senders) yield* world.inItsTime(world.queue.renew([sender], LEASE_MS))
+          yield* world.advance(LEASE_MS + 1)
+        }
+        assert.isAtMost(one(yield* take(world)).deaths, 1)
+      }))
+
     test("Q3: nothing is taken before its time", (world) =>
       Effect.gen(function* () {
         yield* enqueue(world, { sendAt: new Date(Date.now() + 3_600_000).toISOString() })

@@ -32,6 +32,7 @@ export interface QueueRow {
   attempts: number
   refusals: number
   deaths: number
+  passedLease: LeaseId | undefined
   firstTakenAt: number | undefined
   request: object | undefined
   deferral: string | undefined
@@ -143,6 +144,7 @@ export const rowOfRequest = (
     attempts: 0,
     refusals: 0,
     deaths: 0,
+    passedLease: undefined,
     firstTakenAt: undefined,
     request,
     deferral: undefined,

@@ -56,6 +56,7 @@ const takeRow = (
 ): TakenMail => {
   const lease = LeaseId.make(tables.newId())
   if (row.state === "sending") row.deaths += 1
+  row.passedLease = row.lease
   row.state = "sending"
   row.lease = lease
   row.dueAt = now + entry.leaseMs + waitMs
