@@ -30,8 +30,8 @@ interface Asked {
   readonly isAlone: boolean
   /** By the database's clock. */
   readonly sendAt: number
-  /** It was taken before that. */
-  isEarly: boolean
+  /** Whether it was taken before that, at first. */
+  isEarly: boolean | undefined
   /** When a cancel was answered `cancelled`. */
   cancelledAt: number | undefined
 }
@@ -125,7 +125,8 @@ export const makeQueueing = (options: QueueingOptions) => {
               for (const { id, waitMs } of mails) {
                 const request = asked.get(id)
                 if (request === undefined) continue
-                request.isEarly ||= databaseClock.currentTimeMillisUnsafe() + waitMs < request.sendAt
+                // Afterwards the database's clock may step back.
+                request.isEarly ??= databaseClock.currentTimeMillisUnsafe() + waitMs < request.sendAt
               }
             })
           )
@@ -216,7 +217,7 @@ export const makeQueueing = (options: QueueingOptions) => {
         const id = answer.success[0]?.id
         if (id === undefined) return undefined
         if (!asked.has(id))
-          asked.set(id, { id, subject, isAlone, sendAt, isEarly: false, cancelledAt: undefined })
+          asked.set(id, { id, subject, isAlone, sendAt, isEarly: undefined, cancelledAt: undefined })
         return id
       }),
     cancel: (id: QueueId) =>
@@ -251,7 +252,7 @@ export const makeQueueing = (options: QueueingOptions) => {
           own.some(({ delivered, startedAt }) => delivered || startedAt > cancelledAt)
         )
           found.push(`Q2: ${subject} was cancelled at ${cancelledAt}, and sent`)
-        if (isEarly) found.push(`Q3: ${subject} was sent before its time`)
+        if (isEarly === true) found.push(`Q3: ${subject} was sent before its time`)
         return found
       })
   }
