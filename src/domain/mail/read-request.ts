@@ -1,4 +1,4 @@
-import { Result, Schema } from "effect"
+import { Result, Schema, Struct } from "effect"
 
 import type { FieldIssue } from "../field-issues.ts"
 import { strictDecoder } from "../request-body.ts"
@@ -100,7 +100,8 @@ const momentIssues = (path: string, value: string | undefined): ReadonlyArray<Fi
 
 /** Decodes a request of unknown shape; every problem is reported, by field. How far ahead it lies is the database's to judge. */
 export const decodeQueueRequest = (body: unknown): Result.Result<QueueRequest, ReadonlyArray<FieldIssue>> =>
-  Result.flatMap(decodeQueueable(body), ({ queue: _, sendAt, ...mail }) => {
+  Result.flatMap(decodeQueueable(body), ({ sendAt, ...request }) => {
+    const mail: SendRequest = Struct.omit(request, ["queue"])
     const issues = [...momentIssues("sendAt", sendAt), ...momentIssues("expiresAt", mail.expiresAt)]
     return issues.length > 0 ? Result.fail(issues) : Result.succeed({ mail, sendAt })
   })
