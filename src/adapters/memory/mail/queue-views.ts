@@ -26,17 +26,21 @@ export const overviewOf = (tables: QueueTables, now: number): QueueOverview => (
       }
     ]
   }),
-  paused: [...tables.pauses].map(([scope, { actor, pausedAt }]) => ({
-    scope,
-    actor,
-    pausedAt: iso(pausedAt)
-  })),
-  pace: [...tables.paces].map(([provider, { heldUntil, rate, taken }]) => ({
-    provider,
-    ratePerSecond: rate ?? null,
-    heldUntil: heldUntil !== undefined && heldUntil > now ? iso(heldUntil) : null,
-    taken
-  }))
+  paused: [...tables.pauses]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([scope, { actor, pausedAt }]) => ({
+      scope,
+      actor,
+      pausedAt: iso(pausedAt)
+    })),
+  pace: [...tables.paces]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([provider, { heldUntil, rate, taken }]) => ({
+      provider,
+      ratePerSecond: rate ?? null,
+      heldUntil: heldUntil !== undefined && heldUntil > now ? iso(heldUntil) : null,
+      taken
+    }))
 })
 
 const listOf = (value: unknown): ReadonlyArray<string> =>

@@ -15,8 +15,10 @@ import {
   PLANTED_AT_THE_DESK,
   PLANTED_IN_DOCUMENTS,
   PLANTED_IN_MAIL,
+  PLANTED_IN_THE_QUEUE,
   PLANTED_IN_UPKEEP
 } from "./planted.ts"
+import { playQueue, type Queueing, queueLane, type SCENARIOS as QUEUE_SCENARIOS } from "./queue.ts"
 import { playUpkeep, type SCENARIOS as UPKEEP_SCENARIOS, type Upkeep, upkeepLane } from "./upkeep.ts"
 
 /** How long each world goes on, milliseconds. Longer by hand: `MODEL_MS=300000`; again: `MODEL_SEED=…`. */
@@ -79,6 +81,8 @@ const desk: Kind<Desk, keyof typeof DESK_SCENARIOS> = { lane: deskLane, play: pl
 
 const upkeep: Kind<Upkeep, keyof typeof UPKEEP_SCENARIOS> = { lane: upkeepLane, play: playUpkeep }
 
+const queue: Kind<Queueing, keyof typeof QUEUE_SCENARIOS> = { lane: queueLane, play: playQueue }
+
 const holds = <S, Scene>(kind: Kind<S, Scene>) =>
   Effect.gen(function* () {
     const until = performance.now() + TIME_MS
@@ -114,6 +118,10 @@ suiteLayer(Layer.empty, { excludeTestServices: true })(
 
     it.effect("invitations, forms, days of the log", () => holds(upkeep), TIME_MS * 10 + 120_000)
 
+    it.effect("the send queue", () => holds(queue), TIME_MS * 10 + 120_000)
+
+    for (const bug of PLANTED_IN_THE_QUEUE)
+      it.effect(`and it is found where ${bug.about}`, () => finds(queue, bug))
     for (const bug of PLANTED_IN_MAIL) it.effect(`and it is found where ${bug.about}`, () => finds(mail, bug))
     for (const bug of PLANTED_IN_DOCUMENTS)
       it.effect(`and it is found where ${bug.about}`, () => finds(documents, bug))

@@ -4,6 +4,7 @@ import type { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import type { SCENARIOS as DESK_SCENARIOS } from "./desk.ts"
 import type { SCENARIOS } from "./documents.ts"
 import type { SCENARIOS as MAIL_SCENARIOS } from "./mail.ts"
+import type { SCENARIOS as QUEUE_SCENARIOS } from "./queue.ts"
 import type { SCENARIOS as UPKEEP_SCENARIOS } from "./upkeep.ts"
 
 /** A bug in a function of the migrations, and in those that guard the same: `from` becomes `to`, wherever it stands in them. */
@@ -29,6 +30,22 @@ const withoutLocks = <Scene>(
   from: LOCK,
   to: ""
 })
+
+export const PLANTED_IN_THE_QUEUE: ReadonlyArray<Planted<keyof typeof QUEUE_SCENARIOS>> = [
+  withoutLocks("one key queued", "pick_queued_emails", "two senders take one request"),
+  withoutLocks(
+    "one key queued",
+    ["cancel_queued_email", "cancel_email"],
+    "a request is cancelled while a sender takes it"
+  ),
+  {
+    about: "the end of a request is written under a lease that was taken away",
+    scene: "under way",
+    function: "end_queued_emails",
+    from: /perform lock_queued_emails\([^;]*;/,
+    to: ""
+  }
+]
 
 export const PLANTED_IN_DOCUMENTS: ReadonlyArray<Planted<keyof typeof SCENARIOS>> = [
   withoutLocks("waiting", ["claim_in_turn", "claim_chunk_of"], "two workers claim one chunk"),

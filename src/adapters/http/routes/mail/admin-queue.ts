@@ -3,7 +3,7 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/h
 
 import { QueueConfig } from "../../../../application/send-queue/queue-config.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
-import { QueueState } from "../../../../domain/mail/queue.ts"
+import { QUEUE_ORDER, QueueState } from "../../../../domain/mail/queue.ts"
 import { rateOf } from "../../../../domain/mail/rate.ts"
 import { Category } from "../../../../domain/mail/suppression/policy.ts"
 import { type QueueOverview, SendQueue } from "../../../../ports/mail/send-queue.ts"
@@ -132,7 +132,7 @@ export class AdminQueueGroup extends HttpApiGroup.make("adminQueue")
 
 /** Every category, also those of which nothing waits. */
 const categoriesOf = ({ categories, paused }: QueueOverview) =>
-  Category.literals.map((category) => {
+  QUEUE_ORDER.map((category) => {
     const found = categories.find((one) => one.category === category)
     return {
       category,
