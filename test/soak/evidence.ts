@@ -204,6 +204,7 @@ export const underWay = async (world: World): Promise<ReadonlyArray<string>> => 
     `select
       (select count(*)::int from (select from email_log group by idempotency_key having bool_and(status = 'deferred')) d) as "sends deferred",
       (select count(*)::int from email_send_claims where state = 'held' and lease_until > clock_timestamp()) as "claims held",
+      (select count(*)::int from email_send_queue where ended_at is null) as "mails in the send queue",
       (select count(*)::int from convert_queue) as "conversions queued",
       (select count(*)::int from large_conversion_jobs where status not in ('completed', 'failed', 'cancelled')) as "conversions under way",
       (select count(*)::int from files where status in ('processing', 'chunked_processing')) as "files under way",

@@ -31,10 +31,10 @@ const DB_TIMEOUT_MS = 2_500
 const ROLES = [
   ["api", "api"],
   ["leader-1", "leader"],
-  ["leader-2", "leader"],
+  ["leader-2", "leader,send"],
   ["worker-1", "worker"],
   ["worker-2", "worker"],
-  ["retry", "retry,intake"]
+  ["retry", "retry,intake,send"]
 ] as const
 
 export type Query = <Row extends object>(
@@ -79,6 +79,8 @@ const settings = (parts: {
   PROVIDERA_API_KEY: "re_soak",
   PROVIDERA_BASE_URL: parts.resend,
   PROVIDERA_WEBHOOK_SECRET: SIGNING_SECRET,
+  PROVIDERA_RATE_PER_SECOND: "20",
+  PROVIDERB_RATE_PER_SECOND: "20",
   PROVIDERB_ENDPOINT: parts.ses,
   PROVIDERB_WEBHOOK_SECRET: BUS_SECRET,
   CLOUD_ACCESS_KEY_ID: sqsCredentials.accessKeyId,
