@@ -85,6 +85,7 @@ export interface Answer {
     readonly kind?: string
     readonly retryable?: boolean
     readonly sendId?: string
+    readonly queueId?: string
     readonly provider?: string | null
     readonly providerMessageId?: string | null
   }

@@ -99,8 +99,12 @@ const judgeEnd = (court: Court, send: Send): void => {
   const isEnded = rows.some(({ status }) => status === "failed" || status === "suppressed")
   if (oks.length > 0 && copies.length === 0 && !isEnded) accuse(court, "lost", "D1 it is lost", facts)
   for (const { body } of oks) {
-    if (body.status !== "sent" || copies.some(({ messageId }) => messageId === body.providerMessageId))
-      continue
+    // That of a queued mail has no id of the provider.
+    const isTaken =
+      body.queueId === undefined
+        ? copies.some(({ messageId }) => messageId === body.providerMessageId)
+        : copies.length > 0
+    if (body.status !== "sent" || isTaken) continue
     accuse(court, "lost", "S5 it was answered as sent, and nobody took it", facts)
   }
   if (rows.some(({ outcome }) => outcome === "sent") && copies.length === 0)
