@@ -47,26 +47,36 @@ export const fillQueue = async (
   await client.query("vacuum analyze email_send_queue")
 }
 
-/** Counts what one claim reads, and takes it back. */
+/** By this transaction, and by earlier ones of the session whose counts were not passed on yet. */
+const readSoFar = async (client: Client): Promise<number> => {
+  const { rows } = await client.query<{ readonly rows: string }>(
+    `select (seq_tup_read + idx_tup_fetch)::text as rows from pg_stat_xact_user_tables where relname = 'email_send_queue'`
+  )
+  return Number(rows[0]?.rows)
+}
+
+interface Plan {
+  readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: object }>
+}
+
+const explainClaim = async (client: Client, limit: number) => {
+  await client.query("begin")
+  const before = await readSoFar(client)
+  const plan = await client.query<Plan>(`explain (analyze, buffers, format json) ${TAKE}`, [PACES, limit])
+  const rows = (await readSoFar(client)) - before
+  await client.query("rollback")
+  const top: object = plan.rows[0]?.["QUERY PLAN"][0]?.Plan ?? {}
+  const pagesOf = (name: string) => Number(Reflect.get(top, name))
+  return { rows, pages: pagesOf("Shared Hit Blocks") + pagesOf("Shared Read Blocks") }
+}
+
+/** Counts what one claim reads, and takes it back. The first one of a session also reads what its plans are made of. */
 export const countClaim = async (
   client: Client,
   limit: number
 ): Promise<{ readonly rows: number; readonly pages: number }> => {
-  await client.query("begin")
-  const plan = await client.query<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: object }> }>(
-    `explain (analyze, buffers, format json) ${TAKE}`,
-    [PACES, limit]
-  )
-  const read = await client.query<{ readonly rows: string }>(
-    `select (seq_tup_read + idx_tup_fetch)::text as rows from pg_stat_xact_user_tables where relname = 'email_send_queue'`
-  )
-  await client.query("rollback")
-  const top: object = plan.rows[0]?.["QUERY PLAN"][0]?.Plan ?? {}
-  const pagesOf = (name: string) => Number(Reflect.get(top, name))
-  return {
-    rows: Number(read.rows[0]?.rows),
-    pages: pagesOf("Shared Hit Blocks") + pagesOf("Shared Read Blocks")
-  }
+  await explainClaim(client, limit)
+  return explainClaim(client, limit)
 }
 
 /** Times claims that are committed, as a sender makes them, one after the other. */
