@@ -1,5 +1,5 @@
 -- Queues a request, or finds the one that its key belongs to. `p_payload_hash`: of the mail, as claims keep it, where the caller knows it: the key may be
--- a direct send's; of a new request only what callers are told is returned. `p_place`: of the request among others, for its errors. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
+-- a direct send's; of a new request only id, key, state and time are returned. `p_place`: of the request among others, for its errors. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
 create or replace function queue_email(p_request jsonb, p_payload_hash text, p_place text) returns email_send_queue
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
