@@ -7,7 +7,7 @@ import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
 import { countSend } from "../mail/metrics.ts"
-import type { SendParts } from "../mail/sending.ts"
+import type { SendParts, Terms } from "../mail/sending.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
 
 /** A lease that is not prolonged for so long counts as a dead sender's: its work is taken up again within 15 s, milliseconds. */
@@ -16,7 +16,7 @@ export const QUEUE_LEASE_MS = 12_000
 /** How much of the lease an attempt needs when it begins: it is prolonged while the sender lives, milliseconds. */
 const NEEDED_MS = 3_000
 
-/** Waits of a request whose key another call holds: with an attempt under way, or with a deferral, milliseconds. */
+/** Waits of a request while another call holds its key: with an attempt under way, or with a deferral, milliseconds. */
 export const BUSY_MS = 2_000
 export const DEFERRED_ELSEWHERE_MS = 30_000
 
@@ -165,33 +165,36 @@ export const write = (
   })
 }
 
+/** The claim is as long as the request's lease; a fail-over takes a token. */
+const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
+  leaseMs: QUEUE_LEASE_MS,
+  neededMs: NEEDED_MS,
+  get renewedAt() {
+    return work.renewedAt
+  },
+  mayFailOver: (provider) =>
+    Effect.orElseSucceed(queue.queue.token(paceOf(queue.config.paces, provider)), () => false),
+  refusedWait: (failure, sinceFirstMs) => {
+    work.refusals += 1
+    work.holdMs = failure.pace?.holdMs
+    const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
+    return wait === undefined ? undefined : wait / 1000
+  }
+})
+
 /**
- * The parts of a send whose request lies in the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
+ * The parts of a send of the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
  * with its end; each in one transaction that sees that the request is still this sender's.
  */
 export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | undefined): SendParts => {
-  const { config, parts } = queue
+  const { parts } = queue
   const { mail } = work
   const held = { id: mail.id, lease: mail.lease }
   return {
     ...parts,
     // The owner of a retry's claim: its lease is prolonged with the request's.
     newId: () => Effect.succeed(mail.lease),
-    terms: {
-      leaseMs: QUEUE_LEASE_MS,
-      neededMs: NEEDED_MS,
-      get renewedAt() {
-        return work.renewedAt
-      },
-      mayFailOver: (provider) =>
-        Effect.orElseSucceed(queue.queue.token(paceOf(config.paces, provider)), () => false),
-      refusedWait: (failure, sinceFirstMs) => {
-        work.refusals += 1
-        work.holdMs = failure.pace?.holdMs
-        const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
-        return wait === undefined ? undefined : wait / 1000
-      }
-    },
+    terms: termsOf(queue, work),
     queue: {
       ...parts.queue,
       configured: true,

@@ -18,8 +18,8 @@ export interface ClaimLine {
 }
 
 const PACES = JSON.stringify([
-  { provider: "provider_a", rate: 0, fixed: true, primary: true },
-  { provider: "provider_b", rate: 0, fixed: true, primary: false }
+  { provider: "provider_a", rate: 0, least: 0, most: 0, primary: true },
+  { provider: "provider_b", rate: 0, least: 0, most: 0, primary: false }
 ])
 
 const TAKE = "select * from take_queued_emails($1::jsonb, $2::integer, interval '12 seconds')"
