@@ -1,5 +1,5 @@
 -- Locks the requests that entries name (queue_id, lease), in one order for all callers, before whatever else their transaction locks. Returns the
--- places, counted from 1, of the entries whose request is still the caller's. An entry shows that its sender
+-- places, counted from 1, of the entries that their callers still hold. An entry shows that its sender
 -- lives: where another one has taken its request meanwhile, the database or the network was away, and that was no death (QUEUE-3). The settings: by the
 -- index alone, whatever the statistics say of a queue that grew quickly.
 create or replace function lock_queued_emails(p_entries jsonb) returns integer[]

@@ -1,4 +1,4 @@
--- Puts back a request that its sender holds, without people who were erased meanwhile; nobody left: it is cancelled. A step of `end_queued_emails`.
+-- Puts a request back into the queue, without people who were erased meanwhile. Where no recipient is left it is cancelled. A step of `end_queued_emails`.
 create or replace function put_back_queued_email(p_entry jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
