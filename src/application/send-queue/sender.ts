@@ -8,8 +8,16 @@ import { layerKeyMemory } from "../mail/key-memory.ts"
 import { makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
-import { paceOf, QueueConfig } from "./queue-config.ts"
-import { moveTo, QUEUE_LEASE_MS, type QueuedWork, type QueueParts, write } from "./queued-work.ts"
+import { QueueConfig } from "./queue-config.ts"
+import {
+  hasTurn,
+  moveTo,
+  QUEUE_LEASE_MS,
+  type QueuedWork,
+  type QueueParts,
+  TOKEN_MS,
+  write
+} from "./queued-work.ts"
 import { sendQueued } from "./send-queued.ts"
 
 /** The wait between two looks: short where there was work just now, and then twice as long each time, milliseconds. */
@@ -19,9 +27,6 @@ const LONGEST_LOOK_MS = 1_000
 /** How often leases are prolonged, milliseconds. */
 const RENEW_MS = QUEUE_LEASE_MS / 3
 
-/** A token is good for so long after its time, milliseconds. */
-const TOKEN_MS = 250
-
 interface Sender extends QueueParts {
   readonly running: Map<QueueId, QueuedWork>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
@@ -30,6 +35,7 @@ interface Sender extends QueueParts {
 const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   mail,
   takenAt: now,
+  goodUntil: now + mail.waitMs + TOKEN_MS,
   renewedAt: now,
   next: undefined,
   holdMs: undefined,
@@ -56,9 +62,7 @@ const providerOf = (sender: Sender, { request }: TakenMail): Provider => {
 /** Waits for the request's token. A process that was stalled past it needs another one. */
 const untilItsTurn = Effect.fnUntraced(function* (sender: Sender, work: QueuedWork) {
   if (work.mail.waitMs > 0) yield* Effect.sleep(work.mail.waitMs)
-  const pace = paceOf(sender.config.paces, providerOf(sender, work.mail))
-  if (pace.rate === 0 || (yield* uptime) - work.takenAt <= work.mail.waitMs + TOKEN_MS) return true
-  return yield* Effect.orElseSucceed(sender.queue.token(pace), () => false)
+  return yield* hasTurn(sender, work, providerOf(sender, work.mail))
 })
 
 /** One request, to its end or its next wait. A shutdown hands back what it has not begun. */
@@ -114,7 +118,7 @@ const look = Effect.fnUntraced(function* (sender: Sender) {
   return { taken: mails.length, isFull: mails.length === free, nextMs }
 })
 
-/** Looks for what is due whenever more may be. */
+/** Looks for due requests at the bell, and at least once a second. */
 const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<never, StoreUnavailable> {
   const wait = yield* listenToBell("queue")
   let lookMs = SHORTEST_LOOK_MS

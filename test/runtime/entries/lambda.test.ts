@@ -59,10 +59,11 @@ const worldOn = Effect.fnUntraced(function* (url: string) {
   const receiver = yield* Effect.acquireRelease(
     Effect.promise(async () => {
       const server = createServer((request, response) => {
-        void text(request).then((body) => {
-          told.push(body)
+        const heard = async () => {
+          told.push(await text(request))
           response.writeHead(204).end()
-        })
+        }
+        void heard()
       })
       server.listen(0, "127.0.0.1")
       await once(server, "listening")
