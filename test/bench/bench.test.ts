@@ -5,6 +5,10 @@ import { layerDatabase, TestDatabase } from "../support/postgres/postgres.ts"
 import { measureMixedDay, mixedDayTable } from "./conversion/mixed-day.ts"
 import { timeAdminLists } from "./delivery/admin-lists.ts"
 import { foldEvents } from "./delivery/fold-events.ts"
+import { QUICK } from "./queue/amounts.ts"
+import { CONTENDERS } from "./queue/contenders.ts"
+import { measureQueue, QUEUE_PARTS } from "./queue/measure-queue.ts"
+import { queueTables } from "./queue/queue-tables.ts"
 import { table } from "./report.ts"
 import { ROWS } from "./rows.ts"
 import { runBench } from "./run.ts"
@@ -62,6 +66,32 @@ it.live("processes of each role work beside each other, and it is said what they
     const chunks = lines.find(({ role }) => role === "chunks")
     assert.isAbove(chunks?.connections ?? 0, 0, JSON.stringify(lines))
     assert.lengthOf(scaleTable(lines).split("\n"), lines.length + 2)
+  }).pipe(Effect.provide(layerDatabase))
+)
+
+it.live("the send queue is measured beside other queues, and the event hooks", () =>
+  Effect.gen(function* () {
+    const { url } = yield* TestDatabase
+    // River takes a compiler of Go and its packages.
+    const contenders = (Object.keys(CONTENDERS) as ReadonlyArray<keyof typeof CONTENDERS>).filter(
+      (name) => name !== "River (Go)"
+    )
+    const report = yield* Effect.promise(() =>
+      measureQueue({ ...QUICK, parts: QUEUE_PARTS, contenders, databaseUrl: url })
+    )
+    assert.deepStrictEqual(
+      report.drain.map(({ name }) => name),
+      contenders
+    )
+    const figures = [
+      ...report.enqueue.map(({ sendsPerSecond }) => sendsPerSecond),
+      ...report.drain.map(({ perSecond }) => perSecond),
+      ...report.claim.flatMap(({ p50, pages, rows }) => [p50, pages, rows]),
+      ...report.door.map(({ p50 }) => p50),
+      ...report.hooks.flatMap(({ firstHeap, perSecond }) => [firstHeap, perSecond])
+    ]
+    for (const figure of figures) assert.isAbove(figure, 0, JSON.stringify(report))
+    assert.lengthOf(queueTables(report).split("\n\n"), QUEUE_PARTS.length)
   }).pipe(Effect.provide(layerDatabase))
 )
 

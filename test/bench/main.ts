@@ -18,6 +18,10 @@ import { timeAdminLists } from "./delivery/admin-lists.ts"
 import { foldEvents } from "./delivery/fold-events.ts"
 import { intakeTables, measureIntake } from "./delivery/intake.ts"
 import { measureMemory, type Sample } from "./memory.ts"
+import { fullAmounts, QUICK } from "./queue/amounts.ts"
+import { contendersHere } from "./queue/drains.ts"
+import { measureQueue, QUEUE_PARTS } from "./queue/measure-queue.ts"
+import { queueTables } from "./queue/queue-tables.ts"
 import { load, markdown, table } from "./report.ts"
 import { runBench } from "./run.ts"
 import { measureScale, scaleTable } from "./scale/scale.ts"
@@ -37,6 +41,8 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * `--server-memory` converts `--documents N` PDFs of `--folder FOLDER`, or made ones, with one server and looks at its memory;
  * with `--serve` it is `serve` instead of `npm start`.
  * `--day` is a simulated day of mixed load by three owners, and says how long each waits beside a day alone.
+ * `--queue` measures the send queue and the event hooks (`--only enqueue,drain,claim,door,hooks`: these parts), beside what one would
+ * write by hand and beside other queues on PostgreSQL; River, a library of Go, where `go` is at hand.
  * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
  */
 const { values } = parseArgs({
@@ -49,6 +55,7 @@ const { values } = parseArgs({
     pages: { type: "string" },
     intake: { type: "boolean", default: false },
     scale: { type: "boolean", default: false },
+    queue: { type: "boolean", default: false },
     day: { type: "boolean", default: false },
     database: { type: "string" },
     "batch-memory": { type: "boolean", default: false },
@@ -242,6 +249,23 @@ const runScale = async () => {
   await save("scale", { node: process.version, loadBefore, loadAfter: loadavg(), lines })
 }
 
+const runQueue = async () => {
+  const loadBefore = loadavg()
+  const contenders = await contendersHere()
+  const only = values.only?.split(",")
+  const report = await measureQueue({
+    ...(values.quick ? QUICK : fullAmounts(Number(values.rounds), Number(values.seconds) * 1000)),
+    parts: QUEUE_PARTS.filter((part) => only === undefined || only.includes(part)),
+    contenders,
+    onDrained: (name, perSecond) => console.error(`${name}: ${Math.round(perSecond)} mails a second`),
+    ...(values.database === undefined ? {} : { databaseUrl: values.database })
+  })
+  console.log(queueTables(report))
+  if (!contenders.includes("River (Go)")) console.log("\nRiver was left out: there is no go on this machine")
+  console.log(`\nLoad averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("queue", { node: process.version, loadBefore, loadAfter: loadavg(), ...report })
+}
+
 const runTables = async () => {
   const report = await runBench({
     ...(values.only === undefined ? {} : { only: values.only.split(",") }),
@@ -288,6 +312,8 @@ await (values.memory
                 ? runIntake()
                 : values.scale
                   ? runScale()
-                  : values.day
-                    ? runDay()
-                    : runTables())
+                  : values.queue
+                    ? runQueue()
+                    : values.day
+                      ? runDay()
+                      : runTables())

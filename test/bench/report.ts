@@ -33,7 +33,7 @@ export const markdown = (rows: ReadonlyArray<ReadonlyArray<string>>): string => 
 }
 
 /** The table of a run. */
-export const table = ({ lines }: Report): string =>
+export const table = ({ lines }: Pick<Report, "lines">): string =>
   markdown([
     [
       "",

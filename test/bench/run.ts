@@ -56,6 +56,8 @@ export interface Report {
   readonly lines: ReadonlyArray<Line>
 }
 
+type RoundOptions = Pick<BenchOptions, "rounds" | "round" | "warmUp" | "processPerRow" | "onRound">
+
 const linesOf = (
   rows: ReadonlyArray<Row>,
   taken: ReadonlyMap<string, ReadonlyArray<Round>>
@@ -88,7 +90,7 @@ const linesOf = (
   )
 
 /** Takes every round of every row in turn, so that what disturbs the machine disturbs all of them. */
-const takeRounds = async (rows: ReadonlyArray<Row>, targets: Targets, options: BenchOptions) => {
+const takeRounds = async (rows: ReadonlyArray<Row>, targets: Targets, options: RoundOptions) => {
   const taken = new Map<string, Array<Round>>()
   const processes = new Map<string, Peer<object>>()
   const processOf = async (row: Row) => {
@@ -149,6 +151,13 @@ export const withTargets = async <A>(
     for (const peer of peers.toReversed()) await peer.stop()
   }
 }
+
+/** The lines of rows that take turns. */
+export const measureRows = async (
+  rows: ReadonlyArray<Row>,
+  targets: Targets,
+  options: RoundOptions
+): Promise<ReadonlyArray<Line>> => linesOf(rows, await takeRounds(rows, targets, options))
 
 /** Runs the table. */
 export const runBench = (options: BenchOptions): Promise<Report> =>

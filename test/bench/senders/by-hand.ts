@@ -26,8 +26,9 @@ create index if not exists hand_mails_created on hand_mails (created_at);`
 
 const CONNECTIONS = 10
 
-export const handPool = async (databaseUrl: string): Promise<Pool> => {
-  const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS })
+/** A pool with the tables by hand. Its connections close soon: many contenders share one database. */
+export const handPool = async (databaseUrl: string, connections = CONNECTIONS): Promise<Pool> => {
+  const pool = new Pool({ connectionString: databaseUrl, max: connections, idleTimeoutMillis: 1_000 })
   await pool.query(TABLES)
   return pool
 }

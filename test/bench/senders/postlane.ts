@@ -17,7 +17,11 @@ const request = (n: number, key: string | undefined): SendRequest => ({
   ...(key === undefined ? {} : { idempotencyKey: key })
 })
 
-const settings = ({ databaseUrl, providerUrl }: Targets, primary: Provider): Record<string, string> => ({
+/** The settings of everything of Postlane that sends here. */
+export const mailSettings = (
+  { databaseUrl, providerUrl }: Targets,
+  primary: Provider
+): Record<string, string> => ({
   DB_URL: databaseUrl,
   EMAIL_PRIMARY: primary,
   PROVIDERA_API_KEY: "re_bench",
@@ -33,7 +37,7 @@ export const mailer =
   (primary: Provider, options: { readonly keys: boolean }): OpenSender =>
   async (targets) => {
     const scope = Scope.makeUnsafe()
-    const built = Layer.build(layer({ env: settings(targets, primary) }))
+    const built = Layer.build(layer({ env: mailSettings(targets, primary) }))
     const { send } = Context.get(await Effect.runPromise(Scope.provide(built, scope)), Mailer)
     return {
       send: async () => {
@@ -56,7 +60,7 @@ export const relay: OpenSender = async (targets) => {
     env: {
       PATH: process.env["PATH"],
       NODE_OPTIONS: process.env["BENCH_RELAY_NODE_OPTIONS"],
-      ...settings(targets, "provider_a"),
+      ...mailSettings(targets, "provider_a"),
       PROXY_SHARED_SECRET: SECRET,
       PORT: String(port)
     }

@@ -1,5 +1,6 @@
 import { type Load, measure } from "../measure.ts"
 import { servePeer } from "../process.ts"
+import { ENQUEUEING } from "../queue/enqueue.ts"
 import { ROWS } from "../rows.ts"
 import { SCALED } from "../scale/work.ts"
 import type { Sender, Targets } from "./sender.ts"
@@ -30,7 +31,7 @@ servePeer({}, async (question: Question): Promise<unknown> => {
     return { rss, heap: heapUsed } satisfies Memory
   }
   const { row: name, load, targets } = question
-  const row = [...ROWS, ...SCALED].find((each) => each.name === name)
+  const row = [...ROWS, ...SCALED, ...ENQUEUEING].find((each) => each.name === name)
   if (row === undefined) throw new Error(`no such row: ${name}`)
   const key = `${name} ${load.concurrency}`
   const opening = senders.get(key) ?? row.open(targets, load.concurrency)

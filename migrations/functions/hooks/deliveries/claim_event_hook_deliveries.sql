@@ -16,11 +16,28 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := clock_timestamp();
+  v_from uuid := gen_random_uuid();
 begin
   return query
-  with due as (
+  with open as materialized (
+    -- Starts at a hook by chance and goes around: with many hooks no more are looked at than fill the free places, and each has its turn.
+    select h.id, p.places
+    from (
+      (select x.id, x.failing_since from event_hooks x where x.off_by is null and x.id >= v_from order by x.id)
+      union all
+      (select x.id, x.failing_since from event_hooks x where x.off_by is null and x.id < v_from order by x.id)
+    ) as h
+    cross join lateral (
+      select least(p_limit, case when h.failing_since is null then p_each else 1 end - coalesce((p_busy ->> h.id::text)::integer, 0))
+    ) as p(places)
+    cross join lateral (
+      select from event_hook_deliveries d where d.hook_id = h.id and d.state = 'pending' and d.next_at <= v_now limit 1
+    ) as due
+    where p.places > 0
+    limit p_limit
+  ), due as (
     select x.id
-    from event_hooks h
+    from open h
     cross join lateral (
       select d.id, d.next_at from event_hook_deliveries d
       where d.hook_id = h.id and d.state = 'pending' and d.next_at <= v_now
@@ -30,12 +47,9 @@ begin
             and b.sequence < d.sequence
         ))
       order by d.next_at, d.sequence
-      limit least(p_limit, greatest(
-        0, case when h.failing_since is null then p_each else 1 end - coalesce((p_busy ->> h.id::text)::integer, 0)
-      ))
+      limit least(h.places, ceil(2.0 * p_limit / (select count(*) from open)))
       for update skip locked
     ) as x
-    where h.off_by is null
     order by row_number() over (partition by h.id order by x.next_at), x.next_at
     limit p_limit
   ), claimed as (

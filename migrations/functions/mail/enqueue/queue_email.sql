@@ -1,5 +1,5 @@
 -- Queues a request, or finds the one that its key belongs to. `p_payload_hash`: of the mail, as claims keep it, where the caller knows it: the key may be
--- a direct send's. `p_place`: of the request among others, for its errors. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
+-- a direct send's; of a new request only id, key, state and time are returned. `p_place`: of the request among others, for its errors. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
 create or replace function queue_email(p_request jsonb, p_payload_hash text, p_place text) returns email_send_queue
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -13,7 +13,9 @@ declare
   v_at timestamptz;
 begin
   -- Other languages write null for what is absent, and [] for an object without members.
-  if jsonb_typeof(p_request) = 'object' then
+  if jsonb_typeof(p_request) = 'object'
+    and (p_request @? '$.* ? (@ == null)' or p_request -> 'tags' = '[]' or p_request -> 'headers' = '[]')
+  then
     select coalesce(jsonb_object_agg(x.key, x.value), '{}') into p_request from jsonb_each(p_request) as x
     where x.value <> 'null' and not (x.key in ('tags', 'headers') and x.value = '[]');
   end if;
@@ -44,9 +46,13 @@ begin
       array_position(email_queue_lanes(), p_request ->> 'category'), coalesce(p_request ->> 'provider', ''), v_at,
       queued_moment(p_request ->> 'expiresAt'), v_at, p_request
     )
-    on conflict (held_key) where held_key is not null do nothing
-    returning x.* into q;
-    exit when found;
+    on conflict (held_key) where held_key is not null do nothing;
+    if found then
+      q.id := v_id;
+      q.state := 'queued';
+      q.send_at := v_at;
+      exit;
+    end if;
     -- Only now: the insert has waited for the transaction that holds the key.
     select * into q from email_send_queue x where x.held_key = encode(sha256(convert_to(v_key, 'UTF8')), 'hex');
     if found and q.ended_at < clock_timestamp() - interval '24 hours' then

@@ -2,6 +2,7 @@
 create or replace function queued_moment(p_text text) returns timestamptz
 language plpgsql
 stable
+strict
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin

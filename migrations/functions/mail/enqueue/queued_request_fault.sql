@@ -7,6 +7,8 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_field text;
+  v_fault text;
+  v_count integer := 0;
 begin
   if jsonb_typeof(p_request) is distinct from 'object' then
     return 'the request must be a JSON object';
@@ -29,12 +31,16 @@ begin
     return 'to: at least one recipient is needed';
   end if;
   foreach v_field in array array['to', 'cc', 'bcc', 'replyTo', 'from'] loop
-    if queued_addresses_fault(v_field, p_request -> v_field) is not null then
-      return queued_addresses_fault(v_field, p_request -> v_field);
+    v_fault := queued_addresses_fault(v_field, p_request -> v_field);
+    if v_fault is not null then
+      return v_fault;
     end if;
   end loop;
-  if (select sum(case jsonb_typeof(x.list) when 'array' then jsonb_array_length(x.list) else 1 end)
-      from (values (p_request -> 'to'), (p_request -> 'cc'), (p_request -> 'bcc')) as x(list) where x.list is not null) > 50 then
+  foreach v_field in array array['to', 'cc', 'bcc'] loop
+    v_count := v_count + case jsonb_typeof(p_request -> v_field)
+      when 'array' then jsonb_array_length(p_request -> v_field) when 'string' then 1 else 0 end;
+  end loop;
+  if v_count > 50 then
     return 'to: more than 50 recipients with cc and bcc';
   end if;
   return case

@@ -10,13 +10,12 @@ set search_path = pg_catalog, public, pg_temp
 set synchronous_commit = on
 as $$
 declare
-  v_held integer[];
-  v_entries jsonb;
+  v_held integer[] := lock_queued_emails(p_entries);
+  v_entries jsonb := p_entries;
 begin
-  perform lock_queued_emails(p_entries);
-  select coalesce(array_agg(x.place::integer order by x.place), '{}'), jsonb_agg(x.entry order by x.place) into v_held, v_entries
-  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-  join email_send_queue q on q.id = (x.entry ->> 'queue_id')::uuid and q.lease = (x.entry ->> 'lease')::uuid;
+  if cardinality(v_held) < jsonb_array_length(p_entries) then
+    select jsonb_agg(p_entries -> (h.place - 1) order by h.place) into v_entries from unnest(v_held) as h(place);
+  end if;
   if v_entries is not null then
     return query
     select v_held[b.ordinal], b.decision, b.sticky, b.takeover, b.late, b.first_attempt_at, b.last_attempt_at, b.tag, b.result, b.evidence,
@@ -24,8 +23,8 @@ begin
     from begin_email_sends(v_entries) as b;
   end if;
   return query
-  select x.place::integer, 'InProgress', null::text, false, false, 0::float8, 0::float8, null::text, null::jsonb, null::jsonb, false, '[]'::jsonb
-  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+  select x.place, 'InProgress', null::text, false, false, 0::float8, 0::float8, null::text, null::jsonb, null::jsonb, false, '[]'::jsonb
+  from generate_series(1, jsonb_array_length(p_entries)) as x(place)
   where x.place <> all (v_held);
 end
 $$;

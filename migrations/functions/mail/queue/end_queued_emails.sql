@@ -6,46 +6,65 @@ create or replace function end_queued_emails(p_entries jsonb)
 returns table (ordinal integer, held boolean, send_id uuid, status text, provider_message_id text)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set synchronous_commit = on
 as $$
 #variable_conflict use_column
 declare
-  v_held jsonb;
+  v_held integer[] := lock_queued_emails(p_entries);
+  v_now timestamptz := clock_timestamp();
   v_rows jsonb;
   v_settled jsonb;
-  e record;
+  -- Of the entries with a row: their places, and what was written, in the same order.
+  v_places integer[];
+  v_ids uuid[];
+  v_statuses text[];
+  v_messages text[];
+  v_entry jsonb;
 begin
-  perform lock_queued_emails(p_entries);
-  select coalesce(jsonb_agg(x.entry || jsonb_build_object('place', x.place) order by x.place), '[]') into v_held
+  select
+    jsonb_agg(x.entry -> 'row' order by x.place) filter (where x.entry ? 'row'),
+    array_agg(x.place::integer order by x.place) filter (where x.entry ? 'row'),
+    jsonb_agg(x.entry -> 'settle' order by x.place) filter (where x.entry ? 'settle')
+  into v_rows, v_places, v_settled
   from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-  join email_send_queue q on q.id = (x.entry ->> 'queue_id')::uuid and q.lease = (x.entry ->> 'lease')::uuid;
-  select jsonb_agg(h.entry -> 'row' order by h.place) filter (where jsonb_typeof(h.entry -> 'row') = 'object'),
-    jsonb_agg(h.entry -> 'settle' order by h.place) filter (where jsonb_typeof(h.entry -> 'settle') = 'object')
-  into v_rows, v_settled
-  from jsonb_array_elements(v_held) with ordinality as h(entry, place);
+  where x.place = any (v_held);
   if v_settled is not null then
     perform settle_email_claims(v_settled, '{}');
   end if;
-  for e in
-    select h.entry, (h.entry ->> 'place')::integer as place, r.send_id, r.status, r.provider_message_id
-    from (
-      select x.entry, case when jsonb_typeof(x.entry -> 'row') = 'object'
-        then count(*) filter (where jsonb_typeof(x.entry -> 'row') = 'object') over (order by x.place) end as written
-      from jsonb_array_elements(v_held) with ordinality as x(entry, place)
-    ) as h
-    left join record_email_sends(coalesce(v_rows, '[]')) as r on r.ordinal = h.written
+  if v_rows is not null then
+    select array_agg(r.send_id order by r.ordinal), array_agg(r.status order by r.ordinal), array_agg(r.provider_message_id order by r.ordinal)
+    into v_ids, v_statuses, v_messages
+    from record_email_sends(v_rows) as r;
+  end if;
+  for v_entry in
+    select x.entry from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+    where x.place = any (v_held) and x.entry ->> 'state' in ('queued', 'deferred')
   loop
-    perform write_queued_email(e.entry, e.send_id);
-    ordinal := e.place;
-    held := true;
-    send_id := e.send_id;
-    status := e.status;
-    provider_message_id := e.provider_message_id;
-    return next;
+    perform put_back_queued_email(v_entry);
   end loop;
+  update email_send_queue q set
+    state = x.state, due_at = null, ended_at = v_now, lease = null, deaths = 0, request = null, deferral = null, tried = null,
+    provider = coalesce(x.provider, q.provider),
+    attempts = coalesce(jsonb_array_length(x.tried), q.attempts),
+    refusals = coalesce(x.refusals, q.refusals),
+    held_key = case when x.frees then null else q.held_key end,
+    error = x.error,
+    result = x.result || case when x.send_id is null then '{}' else jsonb_build_object('sendId', x.send_id) end
+  from (
+    select e.*, v_ids[array_position(v_places, e.place::integer)] as send_id
+    from rows from (jsonb_to_recordset(p_entries) as (
+      queue_id uuid, state text, provider text, tried jsonb, refusals integer, frees boolean, error text, result jsonb
+    )) with ordinality as e(queue_id, state, provider, tried, refusals, frees, error, result, place)
+    where e.place = any (v_held) and e.state not in ('queued', 'deferred')
+  ) as x
+  where q.id = x.queue_id;
   return query
-  select x.place::integer, false, null::uuid, null::text, null::text
-  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-  where not exists (select from jsonb_array_elements(v_held) as h where (h ->> 'place')::bigint = x.place);
+  select x.place, x.place = any (v_held), v_ids[w.at], v_statuses[w.at], v_messages[w.at]
+  from generate_series(1, jsonb_array_length(p_entries)) as x(place)
+  cross join lateral (select array_position(v_places, x.place) as at) as w;
 end
 $$;

@@ -23,6 +23,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tell_hooks_of_sends",
     "write_hook_deliveries"
   ],
+  "test/adapters/postgres/delivery/event-hook-requests.test.ts": ["tell_hooks_of_request"],
   "test/contracts/delivery/event-hooks.ts": [
     "adopt_settings_hook",
     "claim_event_hook_deliveries",
@@ -68,6 +69,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "lease_queued_emails",
     "lock_queued_emails",
     "pick_queued_emails",
+    "put_back_queued_email",
     "queue_email",
     "queued_addresses_fault",
     "queued_moment",
@@ -75,8 +77,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "queued_request_hash",
     "renew_queued_emails",
     "take_email_token",
-    "take_queued_emails",
-    "write_queued_email"
+    "take_queued_emails"
   ],
   "test/adapters/postgres/send-queue/own-transaction.test.ts": ["cancel_email", "enqueue_email"],
   "test/adapters/postgres/send-queue/people.test.ts": [

@@ -1,24 +1,22 @@
--- Moves a request that its sender holds; one that goes back is left without people who were erased meanwhile, or cancelled. A step of `end_queued_emails`.
-create or replace function write_queued_email(p_entry jsonb, p_send_id uuid) returns void
+-- Puts a request back into the queue, without people who were erased meanwhile. Where no recipient is left it is cancelled. A step of `end_queued_emails`.
+create or replace function put_back_queued_email(p_entry jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_goes_on boolean := p_entry ->> 'state' in ('queued', 'deferred');
   v_now timestamptz := clock_timestamp();
-  v_row email_send_queue;
   v_state text := p_entry ->> 'state';
+  v_goes_on boolean := true;
+  v_row email_send_queue;
   v_request jsonb;
   v_email text;
 begin
-  if v_goes_on then
-    select q.request into v_request from email_send_queue q where q.id = (p_entry ->> 'queue_id')::uuid;
-  end if;
+  select * into v_row from email_send_queue q where q.id = (p_entry ->> 'queue_id')::uuid;
+  v_request := v_row.request;
   if v_state = 'queued' then
-    foreach v_email in array (
-      select email_erased_of(q.key_hash, email_addresses(v_request -> 'to') || email_addresses(v_request -> 'cc') || email_addresses(v_request -> 'bcc'))
-      from email_send_queue q where q.id = (p_entry ->> 'queue_id')::uuid
-    ) loop
+    foreach v_email in array
+      email_erased_of(v_row.key_hash, email_addresses(v_request -> 'to') || email_addresses(v_request -> 'cc') || email_addresses(v_request -> 'bcc'))
+    loop
       v_request := request_without_person(v_request, v_email);
     end loop;
     if v_request -> 'to' = '[]' then
@@ -36,14 +34,13 @@ begin
     provider = coalesce(p_entry ->> 'provider', q.provider),
     attempts = coalesce(jsonb_array_length(p_entry -> 'tried'), q.attempts),
     refusals = coalesce((p_entry ->> 'refusals')::integer, q.refusals),
-    held_key = case when (p_entry ->> 'frees')::boolean or v_state = 'cancelled' then null else q.held_key end,
+    held_key = case when (p_entry ->> 'frees')::boolean or not v_goes_on then null else q.held_key end,
     request = case when v_goes_on then v_request end,
     deferral = case when v_goes_on then p_entry ->> 'deferral' end,
     tried = case when v_goes_on then nullif(p_entry -> 'tried', 'null') end,
     error = p_entry ->> 'error',
-    result = case when p_send_id is null then nullif(p_entry -> 'result', 'null')
-      else (p_entry -> 'result') || jsonb_build_object('sendId', p_send_id) end
-  where q.id = (p_entry ->> 'queue_id')::uuid
+    result = nullif(p_entry -> 'result', 'null')
+  where q.id = v_row.id
   returning q.* into v_row;
   if p_entry ->> 'state' = 'deferred' and p_entry -> 'defers' = 'true' then
     perform tell_hooks_of_request(v_row, 'deferred');
