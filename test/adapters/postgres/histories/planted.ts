@@ -41,9 +41,9 @@ export const PLANTED_IN_THE_QUEUE: ReadonlyArray<Planted<keyof typeof QUEUE_SCEN
   {
     about: "the end of a request is written under a lease that was taken away",
     scene: "under way",
-    function: "end_queued_emails",
-    from: /perform lock_queued_emails\([^;]*;/,
-    to: ""
+    function: "lock_queued_emails",
+    from: "q.lease = x.lease as held",
+    to: "true as held"
   }
 ]
 
