@@ -44,6 +44,7 @@ export interface ClaimedAssembly {
   readonly lease: LeaseId
   readonly fileId: FileId
   readonly fileName: string
+  readonly objectKey: string
   readonly attempts: number
   readonly options: JobOptions
   readonly totalPages: number

@@ -103,6 +103,7 @@ export const AssemblyRow = Schema.Struct({
   jobId: JobId,
   fileId: FileId,
   fileName: Schema.String,
+  objectKey: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions,
   totalPages: Schema.Int,
