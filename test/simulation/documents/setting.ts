@@ -19,6 +19,7 @@ import { layer as layerIdentities } from "../../../src/adapters/memory/conversio
 import type { ChunkRow } from "../../../src/adapters/memory/documents/rows.ts"
 import { type Documents, makeDocuments, micros } from "../../../src/adapters/memory/documents/state.ts"
 import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
+import { layer as layerCalls, RepeatableCalls } from "../../../src/application/accounts/repeatable-calls.ts"
 import { BatchControls } from "../../../src/application/batch/controls.ts"
 import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../../src/application/batch/driver.ts"
 import { BatchReplay } from "../../../src/application/batch/replay.ts"
@@ -35,6 +36,7 @@ import { onOwnStores, OwnStores } from "../../../src/application/own-stores.ts"
 import { HOLD_WINDOW, isTerminal, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { CustomerId } from "../../../src/domain/ids.ts"
 import { Customers } from "../../../src/ports/accounts/customers.ts"
+import { RequestKeys } from "../../../src/ports/accounts/request-keys.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -55,11 +57,13 @@ import {
   breakConversions,
   breakCustomers,
   breakIntake,
+  breakKeys,
   breakRequests,
   breakService,
   type Bug,
   BUGS
 } from "./bugs.ts"
+import type { RepeatedCall } from "./callers.ts"
 import {
   type Ledger,
   makeLedger,
@@ -122,6 +126,7 @@ interface Front {
   readonly controls: BatchControls["Service"]
   readonly deleteFile: ConversionStore["Service"]["deleteFile"]
   readonly customers: Customers["Service"]
+  readonly calls: RepeatableCalls["Service"]
 }
 
 /** A process of this world. */
@@ -161,6 +166,8 @@ export interface DocumentsWorld {
   readonly budget: { usd: number | undefined }
   /** What every call of a model is answered, as long as that is so. */
   readonly models: { all: "answer" | "refuse" | "throttle" }
+  /** What was asked for under keys. */
+  readonly repeats: Array<RepeatedCall>
   /** Jobs that an admin had tried again, of which the first was free of charge. */
   readonly retriedFree: Set<string>
   readonly spawn: (role: Role) => Effect.Effect<DocumentsProcess>
@@ -395,6 +402,7 @@ export const makeWorld = (
   const customerStore = overRoads(
     watchedCustomers(breakCustomers(planted, db, builtOn(db, Customers, layerCustomers)), ledger)
   )
+  const requestKeys = overRoads(breakKeys(planted, db))
   const identities = overRoads(builtOn(db, StoreIdentities, layerIdentities))
   const batchStore = overRoads(watchedBatches(breakBatches(planted, db), ledger))
   const batchService = overRoads(breakService(planted, vendor.service, () => String(serial++)))
@@ -484,6 +492,7 @@ export const makeWorld = (
       Context.add(BatchObjects, batchFiles),
       Context.add(StoreIdentities, identities(toDatabase)),
       Context.add(Customers, customerStore(toDatabase)),
+      Context.add(RequestKeys, requestKeys(toDatabase)),
       Context.add(MailObjects, files),
       Context.add(IntakeStore, intakeStore(toDatabase)),
       Context.add(BatchService, service),
@@ -673,7 +682,8 @@ export const makeWorld = (
             conversions: breakRequests(planted, yield* started(Conversions, Conversions.layer)),
             controls: yield* started(BatchControls, BatchControls.layer),
             deleteFile: Context.get(context, ConversionStore).deleteFile,
-            customers: Context.get(context, Customers)
+            customers: Context.get(context, Customers),
+            calls: yield* started(RepeatableCalls, layerCalls)
           }
       }
       const here: DocumentsProcess["here"] = (work) =>
@@ -717,6 +727,7 @@ export const makeWorld = (
     calm,
     budget,
     models,
+    repeats: [],
     retriedFree: new Set(),
     spawn,
     kill: (process) =>
