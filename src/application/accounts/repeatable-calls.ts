@@ -13,7 +13,7 @@ const SIGN_EVERY = Duration.seconds(10)
 const WAIT_FOR = Duration.seconds(2)
 const LOOK_EVERY = Duration.millis(100)
 
-/** The key stands for another request. Nothing was done. */
+/** The key is in use for another request. The call changed nothing. */
 export class OtherRequest extends Data.TaggedError("OtherRequest")<{}> {}
 
 /** Another attempt at the same call is under way. */
@@ -37,7 +37,7 @@ interface Answering<A, E, R, E2, R2> {
   readonly run: (call: Call) => Effect.Effect<A, E, R>
   /** Whether nothing was changed where it failed like this. */
   readonly changedNothing: (error: E) => boolean
-  /** The hash of this request's content, where there is any beside the request itself. */
+  /** Hash of the uploaded content. Absent for a call without an upload. */
   readonly contentHash?: Effect.Effect<string, E2, R2> | undefined
 }
 
@@ -55,65 +55,69 @@ export class RepeatableCalls extends Context.Service<
   }
 >()("postlane/application/RepeatableCalls") {}
 
+type Keys = RequestKeys["Service"]
+
+/** Holds the key, or finds its answer; waits a moment for an attempt that is under way. */
+const begun = Effect.fnUntraced(function* (keys: Keys, attempt: Parameters<Keys["hold"]>[0]) {
+  for (let waits = Duration.toMillis(WAIT_FOR) / Duration.toMillis(LOOK_EVERY); ; waits -= 1) {
+    const found = yield* keys.hold(attempt)
+    if (found.state === "other_request") return yield* new OtherRequest()
+    if (found.state === "held" || found.state === "answered") return found
+    if (waits <= 0) return yield* new CallUnderWay()
+    yield* Effect.sleep(LOOK_EVERY)
+  }
+})
+
+/** Renews the lease until the attempt ends. */
+const alive = (keys: Keys, held: HeldKey) =>
+  Effect.forever(
+    Effect.andThen(Effect.sleep(SIGN_EVERY), Effect.ignore(keys.renew(held, ALIVE_FOR), { log: true }))
+  )
+
+/** An attempt that holds the key. */
+const attempted = <A, E, R>(
+  keys: Keys,
+  held: HeldKey,
+  { changedNothing, run }: Pick<Answering<A, E, R, never, never>, "changedNothing" | "run">
+) => {
+  let unchanged = false
+  const call: Call = {
+    id: held.callId,
+    repeatable: true,
+    sameContent: (contentHash) =>
+      Effect.flatMap(keys.noteContent(held, contentHash), (same) =>
+        same ? Effect.void : Effect.fail(new OtherRequest())
+      )
+  }
+  const answer = run(call).pipe(
+    Effect.tapError((error) =>
+      Effect.sync(() => {
+        unchanged = changedNothing(error)
+      })
+    )
+  )
+  return Effect.raceFirst(answer, alive(keys, held)).pipe(
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) ? Effect.void : Effect.ignore(keys.giveBack(held, unchanged), { log: true })
+    ),
+    Effect.flatMap((value) =>
+      keys.answer(held, value).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("an answer was not kept: a repeated call finds what was made", error)
+        ),
+        // The answer of an attempt that overtook this one, if any. It was kept as JSON, which it is.
+        Effect.map((kept) => (kept ?? value) as A)
+      )
+    )
+  )
+}
+
 /** The service, on the keys in context. */
 export const layer: Layer.Layer<RepeatableCalls, never, RequestKeys | SecureRandom> = Layer.effect(
   RepeatableCalls,
   Effect.gen(function* () {
     const keys = yield* RequestKeys
     const random = yield* SecureRandom
-
-    /** Where the key stands, once no other attempt is under way. */
-    const begun = Effect.fnUntraced(function* (attempt: Parameters<typeof keys.hold>[0]) {
-      for (let waits = Duration.toMillis(WAIT_FOR) / Duration.toMillis(LOOK_EVERY); ; waits -= 1) {
-        const found = yield* keys.hold(attempt)
-        if (found.state === "other_request") return yield* new OtherRequest()
-        if (found.state === "held" || found.state === "answered") return found
-        if (waits <= 0) return yield* new CallUnderWay()
-        yield* Effect.sleep(LOOK_EVERY)
-      }
-    })
-
-    const alive = (held: HeldKey) =>
-      Effect.forever(
-        Effect.andThen(Effect.sleep(SIGN_EVERY), Effect.ignore(keys.renew(held, ALIVE_FOR), { log: true }))
-      )
-
-    /** An attempt that holds the key. */
-    const attempted = <A, E, R>(
-      held: HeldKey,
-      { changedNothing, run }: Pick<Answering<A, E, R, never, never>, "changedNothing" | "run">
-    ) => {
-      let unchanged = false
-      const call: Call = {
-        id: held.callId,
-        repeatable: true,
-        sameContent: (contentHash) =>
-          Effect.flatMap(keys.noteContent(held, contentHash), (same) =>
-            same ? Effect.void : Effect.fail(new OtherRequest())
-          )
-      }
-      const answer = run(call).pipe(
-        Effect.tapError((error) =>
-          Effect.sync(() => {
-            unchanged = changedNothing(error)
-          })
-        )
-      )
-      return Effect.raceFirst(answer, alive(held)).pipe(
-        Effect.onExit((exit) =>
-          Exit.isSuccess(exit) ? Effect.void : Effect.ignore(keys.giveBack(held, unchanged), { log: true })
-        ),
-        Effect.flatMap((value) =>
-          keys.answer(held, value).pipe(
-            Effect.catch((error) =>
-              Effect.logWarning("an answer was not kept: a repeated call finds what was made", error)
-            ),
-            // The answer of an attempt that overtook this one, if any. It was kept as JSON, which it is.
-            Effect.map((kept) => (kept ?? value) as A)
-          )
-        )
-      )
-    }
 
     return RepeatableCalls.of({
       once: Effect.fnUntraced(function* <A, E, R, E2, R2>(
@@ -124,9 +128,9 @@ export const layer: Layer.Layer<RepeatableCalls, never, RequestKeys | SecureRand
         if (request === undefined)
           return yield* answering.run({ id: callId, repeatable: false, sameContent: () => Effect.void })
         const lease = LeaseId.make(yield* random.uuidV7())
-        const found = yield* begun({ ...request, callId, lease, window: ALIVE_FOR })
+        const found = yield* begun(keys, { ...request, callId, lease, window: ALIVE_FOR })
         if (found.state === "held")
-          return yield* attempted({ ...request, callId: found.callId, lease }, answering)
+          return yield* attempted(keys, { ...request, callId: found.callId, lease }, answering)
         const { contentHash: first, answer } = found
         if (first !== null && answering.contentHash !== undefined && (yield* answering.contentHash) !== first)
           return yield* new OtherRequest()

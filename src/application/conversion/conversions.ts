@@ -98,33 +98,18 @@ export class Conversions extends Context.Service<
         customerId: CustomerId
       ): Effect.Effect<StoredFile | undefined, StoreUnavailable> => store.file(fileId, customerId)
 
-      const convert: Conversions["Service"]["convert"] = Effect.fnUntraced(function* ({
-        callId,
-        customerId,
-        fileId,
-        options
-      }) {
+      const convert: Conversions["Service"]["convert"] = Effect.fnUntraced(function* ({ callId, ...asked }) {
         const jobId = JobId.make(callId ?? (yield* random.uuidV7()))
-        const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
+        const answer = yield* store.request({ ...asked, jobId, window: HOLD_WINDOW })
         if (answer !== "queued") return { answer }
         yield* ringBell("conversions")
-        const file = yield* owned(fileId, customerId)
-        return { answer, id: jobId, status: yield* statusOf(store, fileId, file?.kind) }
+        const file = yield* owned(asked.fileId, asked.customerId)
+        return { answer, id: jobId, status: yield* statusOf(store, asked.fileId, file?.kind) }
       })
 
-      const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({
-        callId,
-        customerId,
-        flyerId
-      }) {
+      const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({ callId, ...flyer }) {
         const jobId = JobId.make(callId ?? (yield* random.uuidV7()))
-        const answer = yield* store.requestReflow({
-          flyerId,
-          customerId,
-          jobId,
-          options: {},
-          window: HOLD_WINDOW
-        })
+        const answer = yield* store.requestReflow({ ...flyer, jobId, options: {}, window: HOLD_WINDOW })
         yield* ringBell("conversions")
         return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
       })

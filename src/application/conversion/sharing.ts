@@ -24,7 +24,7 @@ export interface ShareRequest {
   /** Bare addresses; each gets a separate mail and does not see the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined
-  /** The same one again mails nobody a second time. */
+  /** A repeated call has the same id, and mails a recipient once. */
   readonly callId?: string | undefined
 }
 

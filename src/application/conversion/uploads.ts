@@ -38,6 +38,15 @@ type UploadError =
   | ObjectStoreError
   | StoreUnavailable
 
+/** A body that fails once it is larger than a file may be. */
+const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
+  let size = 0
+  return Stream.mapEffect(body, (bytes) => {
+    size += bytes.length
+    return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
+  })
+}
+
 /** An upload that may be attempted again, also while an earlier attempt is under way. */
 interface UploadCall<E> {
   /** The same for all its attempts, which enter one file. */
@@ -72,14 +81,6 @@ export class Uploads extends Context.Service<
       const inspector = yield* DocumentInspector
       const objects = yield* FileObjects
       const random = yield* SecureRandom
-
-      const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
-        let size = 0
-        return Stream.mapEffect(body, (bytes) => {
-          size += bytes.length
-          return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
-        })
-      }
 
       /** Enters a file with a stored object, which is dropped where the file has another one, or none. */
       const enter = Effect.fnUntraced(function* (

@@ -46,15 +46,9 @@ begin
     perform close_account(v_id);
     update customers set email = v_alias || ':' || v_id, name = null where id = v_id;
     delete from api_tokens where customer_id = v_id;
-    delete from request_keys where customer_id = v_id;
   end if;
 
-  -- Answers about shares name the recipients whose mail did not go out.
-  update request_keys k set answer = jsonb_set(k.answer, '{unsentRecipients}', (
-    select coalesce(jsonb_agg(x) filter (where lower(x) <> p_email), '[]')
-    from jsonb_array_elements_text(k.answer -> 'unsentRecipients') as x
-  ))
-  where k.answer -> 'unsentRecipients' <> '[]' and position(p_email in lower(k.answer ->> 'unsentRecipients')) > 0;
+  perform erase_request_keys(p_email, v_id);
   delete from file_shares where lower(email) = p_email;
   v_found := v_found or found;
   delete from team_invites where email = p_email;

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
-import { FileId, JobId, FlyerId } from "../../../domain/ids.ts"
+import { type CustomerId, FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
@@ -18,11 +18,22 @@ const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and 
 const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
-/** Files of an owner with a reference, and those of bulk orders with it. */
+/** Files of an owner with a reference, and files of bulk orders with it. */
 const REFERRED = (owner: string, reference: string) =>
   `select x.id from files x where x.customer_id = ${owner}::uuid and x.reference = ${reference}
     union select i.file_id from bulk_orders o join bulk_items i on i.bulk_id = o.id
     where o.customer_id = ${owner}::uuid and o.reference = ${reference}`
+
+/** Which files a list shows. */
+const conditionsOf = (
+  customerId: CustomerId,
+  reference: string | undefined,
+  bind: (value: string) => string
+): ReadonlyArray<string> => [
+  `f.customer_id = ${bind(customerId)}::uuid`,
+  "f.deleted_at is null",
+  ...(reference === undefined ? [] : [`f.id in (${REFERRED(bind(customerId), bind(reference))})`])
+]
 
 const ROOM = `select coalesce((
     select count(f.id) < ($2::jsonb -> c.plan_type ->> 'files')::bigint
@@ -70,11 +81,7 @@ export const filesOn = (
       from: FILE_FROM,
       name: "f",
       columns: FILE_COLUMNS,
-      conditions: (bind) => [
-        `f.customer_id = ${bind(customerId)}::uuid`,
-        "f.deleted_at is null",
-        ...(reference === undefined ? [] : [`f.id in (${REFERRED(bind(customerId), bind(reference))})`])
-      ],
+      conditions: (bind) => conditionsOf(customerId, reference, bind),
       limit,
       cursor
     }).pipe(

@@ -4,6 +4,7 @@ import { Duration, Effect, Layer } from "effect"
 import * as RequestKeys from "../../../../src/adapters/postgres/accounts/request-keys.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { runHousekeeping } from "../../../../src/adapters/postgres/housekeeping.ts"
+import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { RequestKeys as Keys } from "../../../../src/ports/accounts/request-keys.ts"
 import { suite } from "../../../contracts/accounts/request-keys.ts"
 import { customer } from "../../../contracts/conversion/documents-world.ts"
@@ -19,7 +20,7 @@ const age = (hours: number) =>
 
 suite("PostgreSQL", stores, Effect.asVoid(age(24)))
 
-it.live("of attempts at the same moment one holds the key, whoever gives it back meanwhile", () =>
+it.live("of attempts at the same moment one holds the key, also while it is given back", () =>
   Effect.gen(function* () {
     const keys = yield* Keys
     const sql = yield* WriteSql
@@ -47,6 +48,39 @@ it.live("of attempts at the same moment one holds the key, whoever gives it back
         []
       )
     }
+  }).pipe(Effect.provide(stores))
+)
+
+it.live("an erased person is in no answer that is kept, and no other answer is changed", () =>
+  Effect.gen(function* () {
+    const keys = yield* Keys
+    const sql = yield* WriteSql
+    const answered = Effect.fnUntraced(function* (customerId: CustomerId, answer: object) {
+      const attempt = {
+        customerId,
+        keyHash: anyId(),
+        requestHash: "r",
+        callId: anyId(),
+        lease: anyId(),
+        window
+      }
+      yield* keys.hold(attempt)
+      yield* keys.answer(attempt, answer)
+      return sql`select answer from request_keys where key_hash = ${attempt.keyHash}`
+    })
+    const [owner, other] = [yield* customer(1), yield* customer(1)]
+    const own = yield* answered(owner, { file: { name: "secret" } })
+    const share = yield* answered(other, { recipients: 0, unsentRecipients: ["Ann@x.test", "joann@x.test"] })
+    const file = yield* answered(other, { file: { name: "ann@x.test.pdf" } })
+    yield* sql`select erase_request_keys('ann@x.test', ${owner}::uuid)`
+    assert.deepStrictEqual(
+      [yield* own, yield* share, yield* file],
+      [
+        [],
+        [{ answer: { recipients: 0, unsentRecipients: ["joann@x.test"] } }],
+        [{ answer: { file: { name: "ann@x.test.pdf" } } }]
+      ]
+    )
   }).pipe(Effect.provide(stores))
 )
 
