@@ -37,10 +37,10 @@ const attempt = (request: KeyedRequest, lasts = window) => {
 const stateOf = (request: KeyedRequest) => Effect.map(attempt(request), ({ found }) => found.state)
 
 /** What every store of keys does. `aDayLater` lets all keys be 24 hours older. */
-export const suite = (
+export const suite = <R = never>(
   name: string,
-  stores: Layer.Layer<RequestKeys | ConversionStore | DocumentsWorld>,
-  aDayLater: Effect.Effect<void, unknown, DocumentsWorld>
+  stores: Layer.Layer<RequestKeys | ConversionStore | DocumentsWorld | R>,
+  aDayLater: Effect.Effect<void, unknown, DocumentsWorld | R>
 ) =>
   suiteLayer(stores)(`request keys: ${name}`, (it) => {
     it.effect("one attempt at a time; the same lease may ask again", () =>
