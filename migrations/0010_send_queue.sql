@@ -28,8 +28,10 @@ create table email_send_queue (
   attempts integer not null default 0,
   -- Refusals in a row that prove that nothing was accepted.
   refusals integer not null default 0,
-  -- Senders that died with it.
+  -- Senders that died with it, as far as is known.
   deaths smallint not null default 0,
+  -- Of the sender before, which counts as dead until it is heard of.
+  passed_lease uuid,
   -- Its age counts from here or from `send_at`, whichever is later.
   first_taken_at timestamptz,
   -- The mail. Null once it has ended.

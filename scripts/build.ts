@@ -3,7 +3,16 @@
  * compiler's; the code is bundled, so that it needs no package but `effect` and starts fast.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -61,13 +70,14 @@ const carryResendTypes = () => {
   }
 }
 
-/** The declarations that the entries lead to, and no others. */
-const pruneTypes = () => {
+/** The declarations that the entries lead to, and no others. `unwritten`: the compiler's reasons for those that are missing. */
+const pruneTypes = (unwritten: ReadonlyArray<string>) => {
   const kept = new Set<string>()
   const pending = [...LIBRARY, ...EDGE].map((name) => join(outdir, `${name}.d.ts`))
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     if (kept.has(path)) continue
     kept.add(path)
+    if (!existsSync(path)) throw new Error([`${path} could not be written`, ...unwritten].join("\n"))
     for (const { specifier, target } of syntaxOf({ path, text: readFileSync(path, "utf8") }).imports)
       if (target !== undefined) pending.push(target.replace(/\.[jt]s$/, ".d.ts"))
       else if (!dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
@@ -77,10 +87,10 @@ const pruneTypes = () => {
     if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))
 }
 
-/** Errors 4000 to 4999: a declaration that cannot be written, which matters where the package leads to it; that is found later. */
+/** Errors 4000 to 4999: a declaration that cannot be written, which matters where the package leads to it. */
 const UNWRITTEN = /: error TS4\d{3}: /
 
-/** Writes the declarations, without checking the code (`npm run check` does); reports what else the compiler objects to. */
+/** Writes the declarations, without checking the code (`npm run check` does); reports what the compiler objects to. */
 const writeTypes = (): ReadonlyArray<string> => {
   const compiler = join(root, "node_modules/typescript/bin/tsc")
   // More threads write nothing faster here: each infers the same types.
@@ -89,18 +99,20 @@ const writeTypes = (): ReadonlyArray<string> => {
     [compiler, "--project", join(root, "tsconfig.build.json"), "--outDir", dist, "--singleThreaded"],
     { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }
   )
-  return stdout.split("\n").filter((line) => /error TS/.test(line) && !UNWRITTEN.test(line))
+  return stdout.split("\n").filter((line) => /error TS/.test(line))
 }
 
 const main = async () => {
   rmSync(dist, { recursive: true, force: true })
-  const errors = writeTypes()
+  const reported = writeTypes()
+  const unwritten = reported.filter((line) => UNWRITTEN.test(line))
+  const errors = reported.filter((line) => !UNWRITTEN.test(line))
   if (errors.length > 0) {
     console.error(errors.join("\n"))
     return 1
   }
   carryResendTypes()
-  pruneTypes()
+  pruneTypes(unwritten)
   const built = await Promise.all([
     bundlePrograms(outdir),
     build({

@@ -12,11 +12,11 @@ const ROOT = join(import.meta.dirname, "../..")
 
 /** What a newer version adds: a column that has a value, another signature beside the old one, an index, and a function. */
 const NEXT = {
-  "0009_next.sql": `alter table email_log add column next text not null default 'none';
+  "0998_next.sql": `alter table email_log add column next text not null default 'none';
     create function email_status_rank(p_status text, p_next text) returns integer language sql
       set search_path = pg_catalog, public, pg_temp as $$ select email_status_rank(p_status) $$;
     select secure_function('email_status_rank(text, text)');`,
-  "0010_index.sql": "create index concurrently if not exists email_log_next on email_log (next);",
+  "0999_index.sql": "create index concurrently if not exists email_log_next on email_log (next);",
   "functions/shared/next_of.sql": `create or replace function next_of(p_id uuid) returns text language sql
     set search_path = pg_catalog, public, pg_temp as $$ select next from email_log where id = p_id $$;`
 }
@@ -108,7 +108,7 @@ describe("two versions on one database", () => {
       assert.lengthOf(
         again.lines.filter((line) =>
           line.includes(
-            `a newer version of Postlane migrated the database (0009_next, 0010_index, the functions of ${NEXT_VERSION})`
+            `a newer version of Postlane migrated the database (0998_next, 0999_index, the functions of ${NEXT_VERSION})`
           )
         ),
         1

@@ -2,7 +2,7 @@ import { Result } from "effect"
 
 import type { FieldIssue } from "../../domain/field-issues.ts"
 import { makeMessage, type SendRequest } from "../../domain/mail/message.ts"
-import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
+import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import { unknownName } from "../../domain/nearest-name.ts"

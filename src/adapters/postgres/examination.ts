@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { dueRequests } from "./delivery/queue-measures.ts"
 import { label, type MigrationFiles } from "./migration-files.ts"
 import { pending } from "./migrator.ts"
 import { reasonOf } from "./statement.ts"
@@ -24,6 +25,24 @@ const waitingMessages = Effect.gen(function* () {
       and (acquired_at is null or acquired_at < now() - ${HELD_MINUTES}::int * interval '1 minute')
     group by queue_name order by queue_name`.unprepared
 })
+
+/** Due mails of the send queue, while no sender took or ended one and nobody holds them back. */
+const unsentMails = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const recent = `now() - interval '${DUE_MINUTES} minutes'`
+  const [found] = yield* sql.unsafe<{ readonly count: number }>(`
+    select count(*)::integer as count from ${dueRequests(1000)}
+    where due.at < ${recent}
+      and not exists (select from email_queue_pauses p where p.scope in ('*', (email_queue_lanes())[due.lane]))
+      and not exists (select from email_pace x where x.held_until > ${recent})
+      and not exists (select from email_send_queue q where q.ended_at > ${recent})
+      and not exists (select from email_send_queue q where q.state = 'sending' and q.due_at > now())`)
+    .unprepared
+  return found?.count ?? 0
+}).pipe(
+  // A database that is not migrated has no such table, which the migrations' verdict says.
+  Effect.catch(() => Effect.succeed(0))
+)
 
 /** Reads the database's version, its migrations (compared with this version's) and its clock. */
 export const examineDatabase = (
@@ -60,6 +79,7 @@ export const examineDatabase = (
     return {
       _tag: "Reached" as const,
       waitingMails,
+      unsentMails: yield* unsentMails,
       version: row!.version,
       migrations,
       skewMs: row!.now - (before + after) / 2,

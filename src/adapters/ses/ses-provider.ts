@@ -96,12 +96,8 @@ export const makeSesProvider = Effect.fnUntraced(function* (
         catch: (cause) => {
           const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
           refusedWith = status
-          return failure(
-            kind,
-            unanswered === true ? noAnswer("provider_b", at(message)) : message,
-            code,
-            holdMs
-          )
+          const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
+          return failure(kind, text, code, holdMs)
         }
       }).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),

@@ -36,7 +36,7 @@ interface Hold {
 }
 
 /** How a send holds its key, and who decides with it. */
-interface Terms {
+export interface Terms {
   /** Of the claim, milliseconds. */
   readonly leaseMs: number
   /** How much of the lease an attempt needs at most, where it is prolonged meanwhile. */
@@ -46,8 +46,8 @@ interface Terms {
   /** Whether a refusal may go on to this provider now. */
   readonly mayFailOver: (provider: Provider) => Effect.Effect<boolean>
   /**
-   * For a request of the send queue, whose deferral has no row in the log: how long a refused retry waits, seconds; undefined once its
-   * time is over.
+   * How long a refused retry of a queued request waits, seconds; undefined once its time is over. Absent for other sends: their deferrals have
+   * a row in the log.
    */
   readonly refusedWait?: (failure: ProviderFailure, sinceFirstMs: number) => number | undefined
 }

@@ -3,8 +3,8 @@ import { Digest, sha256 } from "effect/crypto/Digest"
 
 import type { FieldIssue } from "../../domain/field-issues.ts"
 import { makeMessage, payloadOf } from "../../domain/mail/message.ts"
-import { decodeQueueRequest } from "../../domain/mail/queue-request.ts"
 import { MAX_BATCH } from "../../domain/mail/queue.ts"
+import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest } from "../../domain/mail/send-result.ts"
 import { type QueueEntry, type Queued, type QueueRefused, SendQueue } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -40,12 +40,11 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
     const digest = yield* Digest
 
     const read = (body: unknown): Result.Result<Readable, ReadonlyArray<FieldIssue>> =>
-      Result.map(
-        Result.flatMap(decodeQueueRequest(body), ({ mail }) => makeMessage(mail, defaults)),
-        (message) => ({
-          request: typeof body === "object" && body !== null ? body : {},
+      Result.flatMap(decodeQueueRequest(body), ({ mail, sendAt }) =>
+        Result.map(makeMessage(mail, defaults), (message) => ({
+          request: sendAt === undefined ? mail : { ...mail, sendAt },
           payload: payloadOf(message)
-        })
+        }))
       )
 
     const hashed = ({ payload, request }: Readable): Effect.Effect<QueueEntry> =>

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 
 import type { Provider } from "../../domain/mail/provider.ts"
+import { fixedRate } from "../../domain/mail/rate.ts"
 import type { PaceLimit } from "../../ports/mail/send-queue.ts"
 
 /** The settings of the send queue. */
@@ -17,4 +18,4 @@ export class QueueConfig extends Context.Service<
 
 /** The pace of a provider. */
 export const paceOf = (paces: ReadonlyArray<PaceLimit>, provider: Provider): PaceLimit =>
-  paces.find((pace) => pace.provider === provider) ?? { provider, rate: 0, fixed: true }
+  paces.find((pace) => pace.provider === provider) ?? { provider, ...fixedRate(0) }

@@ -2,12 +2,14 @@ import { Effect } from "effect"
 
 import { IdempotencyKey, LogRowId } from "../../domain/ids.ts"
 import { type DeferredSend, deferredJson } from "../../domain/mail/deferred-send.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
+import { NOT_KEPT } from "../mail/hold.ts"
 import { countSend } from "../mail/metrics.ts"
-import type { SendParts } from "../mail/sending.ts"
+import type { SendParts, Terms } from "../mail/sending.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
 
 /** A lease that is not prolonged for so long counts as a dead sender's: its work is taken up again within 15 s, milliseconds. */
@@ -16,18 +18,25 @@ export const QUEUE_LEASE_MS = 12_000
 /** How much of the lease an attempt needs when it begins: it is prolonged while the sender lives, milliseconds. */
 const NEEDED_MS = 3_000
 
-/** Waits of a request whose key another call holds: with an attempt under way, or with a deferral, milliseconds. */
+/** Waits of a request while another call holds its key: with an attempt under way, or with a deferral, milliseconds. */
 export const BUSY_MS = 2_000
 export const DEFERRED_ELSEWHERE_MS = 30_000
 
 /** A provider cannot be asked for longer than its keys live, milliseconds. */
 const WINDOW_MS = 24 * 3_600_000
 
+/** How long after its time a token is good, milliseconds. */
+export const TOKEN_MS = 250
+
+const TURN_PASSED = "the database was slow, and its turn at the provider has passed: it was not asked"
+
 /** A request that its sender works on. */
 export interface QueuedWork {
   readonly mail: TakenMail
   /** By the monotonic clock, milliseconds. */
   readonly takenAt: number
+  /** Until when its token is good. */
+  goodUntil: number
   /** When its lease was last prolonged. */
   renewedAt: number
   /** The retry that follows, and how long it waits, seconds. */
@@ -117,6 +126,9 @@ const moveOf = (queue: QueueParts, work: QueuedWork, row: RecordSend): QueueMove
       record: row
     })
   }
+  // The key will tell, once the database answers.
+  if (row.outcome === "failed" && error?.endsWith(NOT_KEPT) === true)
+    return { ...waitForKey(work), tried, error }
   if (mayGoBack(row.outcome, row.errorKind, isFree)) {
     work.refusals += 1
     const dueMs = waitMs(queue, work)
@@ -165,33 +177,51 @@ export const write = (
   })
 }
 
+/** Whether a token was had for a request to this provider now. */
+const tokenFor = (queue: QueueParts, work: QueuedWork, provider: Provider): Effect.Effect<boolean> => {
+  const pace = paceOf(queue.config.paces, provider)
+  if (pace.rate === 0) return Effect.succeed(true)
+  return Effect.tap(
+    Effect.orElseSucceed(queue.queue.token(pace), () => false),
+    () => Effect.sync(() => void (work.goodUntil = queue.now() + TOKEN_MS))
+  )
+}
+
+/** Whether the provider may be asked now: by the token that came with the request, or where the process or the database was slow since, by another one. */
+export const hasTurn = (queue: QueueParts, work: QueuedWork, provider: Provider): Effect.Effect<boolean> =>
+  Effect.suspend(() =>
+    queue.now() <= work.goodUntil ? Effect.succeed(true) : tokenFor(queue, work, provider)
+  )
+
+/** The claim is as long as the request's lease; a fail-over takes a token. */
+const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
+  leaseMs: QUEUE_LEASE_MS,
+  neededMs: NEEDED_MS,
+  get renewedAt() {
+    return work.renewedAt
+  },
+  mayFailOver: (provider) => tokenFor(queue, work, provider),
+  refusedWait: (failure, sinceFirstMs) => {
+    work.refusals += 1
+    work.holdMs = failure.pace?.holdMs
+    const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
+    return wait === undefined ? undefined : wait / 1000
+  }
+})
+
 /**
- * The parts of a send whose request lies in the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
+ * The parts of a send of the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
  * with its end; each in one transaction that sees that the request is still this sender's.
  */
 export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | undefined): SendParts => {
-  const { config, parts } = queue
+  const { parts } = queue
   const { mail } = work
   const held = { id: mail.id, lease: mail.lease }
   return {
     ...parts,
     // The owner of a retry's claim: its lease is prolonged with the request's.
     newId: () => Effect.succeed(mail.lease),
-    terms: {
-      leaseMs: QUEUE_LEASE_MS,
-      neededMs: NEEDED_MS,
-      get renewedAt() {
-        return work.renewedAt
-      },
-      mayFailOver: (provider) =>
-        Effect.orElseSucceed(queue.queue.token(paceOf(config.paces, provider)), () => false),
-      refusedWait: (failure, sinceFirstMs) => {
-        work.refusals += 1
-        work.holdMs = failure.pace?.holdMs
-        const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
-        return wait === undefined ? undefined : wait / 1000
-      }
-    },
+    terms: termsOf(queue, work),
     queue: {
       ...parts.queue,
       configured: true,
@@ -225,16 +255,15 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
     },
     runner: {
       ...parts.runner,
-      attempt: (adapter, request) =>
-        refusal === undefined
-          ? Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
-              Effect.sync(() => {
-                work.holdMs = pace?.holdMs
-              })
-            )
-          : Effect.fail(
-              new ProviderFailure({ provider: request.provider, kind: "unavailable", message: refusal })
-            )
+      attempt: Effect.fnUntraced(function* (adapter, request) {
+        const { provider } = request
+        const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
+        if (why !== undefined)
+          return yield* new ProviderFailure({ provider, kind: "unavailable", message: why })
+        return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
+          Effect.sync(() => void (work.holdMs = pace?.holdMs))
+        )
+      })
     }
   }
 }

@@ -26,6 +26,8 @@ export interface StoryRow extends Omit<EmailLogRow, "raw"> {
   readonly attempts: ReadonlyArray<Attempt>
   /** When the retry of a deferral is due. */
   readonly retry_at: string | null
+  /** When its request came into the send queue, and when it was to be sent; null for a direct send. */
+  readonly queued: { readonly queuedAt: string; readonly sendAt: string } | null
   /** In the order of their arrival. */
   readonly events: ReadonlyArray<LoggedEvent>
   /** `reason:address` for each suppression that the row's events asked for. */

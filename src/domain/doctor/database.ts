@@ -26,6 +26,8 @@ export type DatabaseFacts =
         | { readonly _tag: "Broken"; readonly why: string; readonly remedy: string | undefined }
       /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
       readonly waitingMails: number
+      /** Mails of the send queue that have been due for minutes while nothing of it was sent, a thousand of a category at most. */
+      readonly unsentMails: number
       /** The database's clock minus this machine's, milliseconds. */
       readonly skewMs: number
       /** How far off {@link skewMs} may be. */
@@ -103,6 +105,17 @@ const mailsVerdict = (waiting: number): ReadonlyArray<Verdict> =>
         })
       ]
 
+const unsentVerdict = (unsent: number): ReadonlyArray<Verdict> =>
+  unsent === 0
+    ? []
+    : [
+        fail({
+          what: `${unsent} ${unsent === 1 ? "mail of the send queue is" : "mails of the send queue are"} due, and no process sends ${unsent === 1 ? "it" : "them"}`,
+          why: "the send queue is worked off by processes with the role send; none has taken a mail for minutes",
+          do: "start postlane serve on this database with all roles, or with send among POSTLANE_ROLES"
+        })
+      ]
+
 /** The verdicts on the database: reachable, new enough, migrated, its clock in step with ours. */
 export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> => {
   if (facts._tag === "Unreachable") {
@@ -126,6 +139,7 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
     migrationsVerdict(facts.migrations),
     clockVerdict(facts.skewMs, facts.uncertaintyMs),
     ...facts.waiting.map(waitingVerdict),
+    ...unsentVerdict(facts.unsentMails),
     ...mailsVerdict(facts.waitingMails)
   ]
 }

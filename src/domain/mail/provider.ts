@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 
+import type { Rate } from "./rate.ts"
+
 /** What differs from provider to provider. */
 interface ProviderFacts {
   /** The vendor's name, for people. */
@@ -11,6 +13,8 @@ interface ProviderFacts {
   readonly dedupes: boolean
   /** Its events come through the functions of a hosted platform, which also post the alerts about them. */
   readonly throughFunctions: boolean
+  /** How fast it may be asked where no setting says it: by its own word, from an ordinary account's rate on. */
+  readonly pace: Rate
   /** What to look at when no delivery events of it come. */
   readonly whenSilent: string
 }
@@ -21,12 +25,15 @@ export const PROVIDERS = {
     vendor: "Resend",
     dedupes: true,
     throughFunctions: true,
+    pace: { rate: 2, least: 2, most: null },
     whenSilent: "the webhook, its signing secret and the poll"
   },
   provider_b: {
     vendor: "Amazon SES",
     dedupes: false,
     throughFunctions: false,
+    // Of a new account out of its sandbox.
+    pace: { rate: 14, least: 0.1, most: null },
     whenSilent: "the event bus rule, its API destination and the webhook secret"
   }
 } as const satisfies Readonly<Record<string, ProviderFacts>>

@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Result, Schema, Struct } from "effect"
 
 import type { FieldIssue } from "../field-issues.ts"
 import { strictDecoder } from "../request-body.ts"
@@ -8,17 +8,14 @@ import { ONLY_COPIES, SendRequest } from "./message.ts"
 const MAX_ENTRIES = 1_000
 const LISTS = ["to", "cc", "bcc", "replyTo", "tags", "headers", "attachments"] as const
 
-const decodeBody = strictDecoder(SendRequest)
+const SEND_AT = "is not known; the send queue takes sendAt"
+const MISNAMED: ReadonlyArray<readonly [string, string]> = [
+  ["scheduledAt", SEND_AT],
+  ["scheduled_at", SEND_AT]
+]
 
 /** What belongs to the send queue, which a mail that is sent at once is not asked for. */
 const IN_QUEUE = "is of the send queue: a mail that is sent at once has none. Queue it instead (enqueueEmail)"
-const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
-  ["sendAt", IN_QUEUE],
-  ["send_at", "is not known; the send queue takes sendAt"],
-  ["scheduledAt", "is not known; the send queue takes sendAt"],
-  ["scheduled_at", "is not known; the send queue takes sendAt"],
-  ["queue", IN_QUEUE]
-])
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
@@ -43,17 +40,75 @@ const hasAny = (value: unknown): boolean => (Array.isArray(value) ? value.length
 
 /** The issue in words that say what to write instead, where it is a known one. */
 const explained =
-  (body: object) =>
+  (body: object, words: ReadonlyMap<string, string>) =>
   ({ message, path }: FieldIssue): FieldIssue => {
     const copied = hasAny(Reflect.get(body, "cc")) || hasAny(Reflect.get(body, "bcc"))
     if (path === "to" && copied && !hasAny(Reflect.get(body, "to"))) return { path, message: ONLY_COPIES }
-    return { path, message: NOT_TAKEN.get(path) ?? message }
+    return { path, message: words.get(path) ?? message }
   }
 
+const decoderOf = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  words: ReadonlyArray<readonly [string, string]>
+) => {
+  const decode = strictDecoder(schema)
+  const known = new Map(words)
+  return (body: unknown): Result.Result<S["Type"], ReadonlyArray<FieldIssue>> => {
+    const given = isObject(body) ? body : {}
+    const overlong = overlongFields(given)
+    if (overlong.length > 0) return Result.fail(overlong)
+    return Result.mapError(decode(body), (issues) => issues.map(explained(given, known)))
+  }
+}
+
 /** Decodes a body of unknown shape; every problem is reported, by field. */
-export const decodeSendRequest = (body: unknown): Result.Result<SendRequest, ReadonlyArray<FieldIssue>> => {
-  const given = isObject(body) ? body : {}
-  const overlong = overlongFields(given)
-  if (overlong.length > 0) return Result.fail(overlong)
-  return Result.mapError(decodeBody(body), (issues) => issues.map(explained(given)))
+export const decodeSendRequest = decoderOf(SendRequest, [
+  ...MISNAMED,
+  ["send_at", SEND_AT],
+  ["sendAt", IN_QUEUE],
+  ["queue", IN_QUEUE]
+])
+
+/** A mail, and when it is sent, where it is queued. */
+export const QueueableRequest = Schema.Struct({
+  ...SendRequest.fields,
+  queue: Schema.optional(Schema.Boolean).annotate({
+    description: "True: the mail is queued, and sent at the pace that the provider takes."
+  }),
+  sendAt: Schema.optional(Schema.String).annotate({
+    description:
+      "ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before."
+  })
+}).annotate({ identifier: "SendRequest" })
+
+const decodeQueueable = decoderOf(QueueableRequest, MISNAMED)
+
+/** A request of the send queue. */
+interface QueueRequest {
+  readonly mail: SendRequest
+  /** ISO 8601; absent where it is sent at once. */
+  readonly sendAt: string | undefined
+}
+
+/** A date with its time zone: the machine that reads it may be in another one. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
+
+const momentIssues = (path: string, value: string | undefined): ReadonlyArray<FieldIssue> =>
+  value === undefined || (MOMENT.test(value) && !Number.isNaN(Date.parse(value)))
+    ? []
+    : [{ path, message: "is no date in ISO 8601 with its time zone" }]
+
+/** Decodes a request of unknown shape; every problem is reported, by field. How far ahead it lies is the database's to judge. */
+export const decodeQueueRequest = (body: unknown): Result.Result<QueueRequest, ReadonlyArray<FieldIssue>> =>
+  Result.flatMap(decodeQueueable(body), ({ sendAt, ...request }) => {
+    const mail: SendRequest = Struct.omit(request, ["queue"])
+    const issues = [...momentIssues("sendAt", sendAt), ...momentIssues("expiresAt", mail.expiresAt)]
+    return issues.length > 0 ? Result.fail(issues) : Result.succeed({ mail, sendAt })
+  })
+
+/** Whether a body of the relay asks for the queue. */
+export const asksForQueue = (body: unknown): boolean => {
+  if (!isObject(body)) return false
+  const { queue, sendAt }: { readonly queue?: unknown; readonly sendAt?: unknown } = body
+  return (queue ?? false) !== false || (sendAt ?? undefined) !== undefined
 }

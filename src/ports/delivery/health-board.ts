@@ -10,6 +10,8 @@ export const MOST_WAITING = 10_000
 /** Work that waits, by what waits. */
 export const QUEUES = [
   "retries",
+  "send_queue",
+  "event_hooks",
   "alerts",
   "messages",
   "conversions",

@@ -5,6 +5,7 @@ import type { IdempotencyKey, LeaseId, QueueId } from "../../domain/ids.ts"
 import type { Attempt } from "../../domain/mail/logged-attempt.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { QueueState } from "../../domain/mail/queue.ts"
+import type { Rate } from "../../domain/mail/rate.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
@@ -67,12 +68,8 @@ export interface QueuedMail extends Queued {
 }
 
 /** How fast a provider may be asked. */
-export interface PaceLimit {
+export interface PaceLimit extends Rate {
   readonly provider: Provider
-  /** Requests a second, over all processes; 0: no pace. */
-  readonly rate: number
-  /** What the provider says of its limit does not count. */
-  readonly fixed: boolean
 }
 
 /** What a sender may take. */

@@ -2,7 +2,9 @@ import { Redacted } from "effect"
 
 import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
-import { DEFAULT_PRIMARY } from "../../domain/mail/provider.ts"
+import { DEFAULT_PRIMARY, type Provider, PROVIDERS } from "../../domain/mail/provider.ts"
+import { fixedRate } from "../../domain/mail/rate.ts"
+import type { PaceLimit } from "../../ports/mail/send-queue.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
 import type { Values } from "./table.ts"
 
@@ -132,18 +134,15 @@ const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): Defe
   return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
 }
 
-/** Requests a second that the vendors take by default: Resend's of any account, Amazon SES's of a new account out of its sandbox. */
-const USUAL_RATES = { provider_a: 2, provider_b: 14 } as const
-
 const sendQueueOf = ({ cloud, providerA, sendQueue }: Values, embedded: boolean) => {
   const { concurrency, maxAgeHours, rateA, rateB, vendorLimits } = sendQueue
   const isSimulated = {
     provider_a: embedded && providerA.apiKey === undefined,
     provider_b: embedded && cloudOf(cloud).credentials === undefined
   }
-  const pace = (provider: "provider_a" | "provider_b", set: number | undefined) => {
+  const pace = (provider: Provider, set: number | undefined): PaceLimit => {
     const isFree = isSimulated[provider] && !(vendorLimits && provider === "provider_a")
-    return { provider, rate: set ?? (isFree ? 0 : USUAL_RATES[provider]), fixed: set !== undefined }
+    return { provider, ...(set === undefined && !isFree ? PROVIDERS[provider].pace : fixedRate(set ?? 0)) }
   }
   return {
     concurrency,

@@ -186,7 +186,7 @@ export const AREAS = {
     })`
       How often provider_a is asked, over all processes. 0: no pace.`,
     rateB: open("PROVIDERB_RATE_PER_SECOND", decimal, {
-      otherwise: "14, raised to the account's MaxSendRate; simulated: 0",
+      otherwise: "the account's MaxSendRate, 14 until it is known; simulated: 0",
       unit: "requests a second"
     })`
       How often provider_b is asked, over all processes. 0: no pace.`,

@@ -146,8 +146,6 @@ describe("sending", () => {
   let server: TestServer
   const requests: Array<SendRequest> = []
   const { queue } = makeSendQueue(makeMailDatabase())
-  const enqueue = (bodies: ReadonlyArray<unknown>) =>
-    queue.enqueue(bodies.map((body) => ({ request: body as object, payloadHash: "hash" })))
   beforeAll(async () => {
     server = await startServer({
       send: (request) =>
@@ -155,8 +153,7 @@ describe("sending", () => {
           requests.push(request)
           return sent
         }),
-      sendQueue: queue,
-      enqueue: { one: (body) => Effect.map(enqueue([body]), ([one]) => one!), all: enqueue }
+      sendQueue: queue
     })
   })
   afterAll(() => server.stop())

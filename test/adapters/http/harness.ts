@@ -34,10 +34,11 @@ import { EventRecording } from "../../../src/application/delivery/event-recordin
 import { EventPoll } from "../../../src/application/delivery/poll.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
+import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { CampaignEvents } from "../../../src/application/outreach/campaign-events.ts"
 import { Outreach } from "../../../src/application/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/application/outreach/unsubscribe.ts"
-import { Enqueue } from "../../../src/application/send-queue/enqueue.ts"
+import * as Enqueue from "../../../src/application/send-queue/enqueue.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
@@ -89,6 +90,19 @@ export const mail: SendRequest = {
   source: "api:contact"
 }
 
+const SENDING: MailerConfig["Service"] = {
+  primary: "provider_a",
+  fallback: undefined,
+  defaults: {
+    from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
+    domains: { sender: "postlane.test", legacy: "legacy.test" }
+  },
+  attemptTimeoutMs: 15_000,
+  dbTimeoutMs: 2_500,
+  deferDelaysSeconds: [120, 600, 900],
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+}
+
 const NO_HEALTH: HealthFacts = {
   alarms: [],
   past: [],
@@ -102,7 +116,6 @@ const NO_HEALTH: HealthFacts = {
 /** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
 export interface Behind {
   readonly send: Mailer["Service"]["send"]
-  readonly enqueue: Partial<Enqueue["Service"]>
   readonly sendQueue: Partial<SendQueue["Service"]>
   readonly paces: QueueConfig["Service"]["paces"]
   readonly queue: Partial<DeferQueue["Service"]>
@@ -258,8 +271,10 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     MemoryHooks.layer,
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
-    Layer.mock(Enqueue, { ...behind.enqueue }),
-    Layer.mock(SendQueue, behind.sendQueue ?? {}),
+    Enqueue.layer.pipe(
+      Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
+      Layer.provideMerge(Layer.mock(SendQueue, { upcoming: () => Effect.succeed([]), ...behind.sendQueue }))
+    ),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: behind.paces ?? [] }),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(

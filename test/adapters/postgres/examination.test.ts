@@ -45,6 +45,26 @@ describe("the examination of the database", () => {
         ]
       })
 
+      const unsent = Effect.map(examineDatabase(MIGRATIONS), (facts) =>
+        facts._tag === "Reached" ? facts.unsentMails : undefined
+      )
+      const request = { to: "a@x.test", subject: "s", text: "t", category: "auth", source: "api:test" }
+      yield* sql`select enqueue_email(${JSON.stringify(request)}::jsonb) from generate_series(1, 3)`
+      yield* sql`select enqueue_email(${JSON.stringify({ ...request, category: "marketing" })}::jsonb)`
+      assert.strictEqual(yield* unsent, 0)
+      yield* sql`update email_send_queue set due_at = due_at - interval '3 minutes'`
+      assert.strictEqual(yield* unsent, 4)
+      yield* sql`select pause_email_queue('auth', 'admin', true)`
+      assert.strictEqual(yield* unsent, 1)
+      yield* sql`insert into email_pace (provider, free_at, reserved_at, held_until)
+        values ('provider_a', now(), now(), now() + interval '1 minute')`
+      assert.strictEqual(yield* unsent, 0)
+      yield* sql`delete from email_pace`
+      const paces = JSON.stringify([{ provider: "provider_a", rate: 0, least: 0, most: 0, primary: true }])
+      yield* sql`select * from take_queued_emails(${paces}::jsonb, 1, interval '12 seconds')`
+      yield* sql`select pause_email_queue('auth', 'admin', false)`
+      assert.strictEqual(yield* unsent, 0)
+
       const [newest] = yield* sql<{ readonly id: number; readonly name: string }>`
           delete from postlane_migrations where id = (select max(id) from postlane_migrations) returning id, name`
       const lacking = yield* examineDatabase(MIGRATIONS)

@@ -8,6 +8,7 @@ import { Effect, type Scope } from "effect"
 
 import type { IdempotencyKey, KeyHash, QueueId } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
+import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import type { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { PaceLimit, QueueMove, SendQueue, TakenMail } from "../../../src/ports/mail/send-queue.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -26,8 +27,8 @@ export interface QueueStoreWorld {
 
 const LEASE_MS = 12_000
 const FREE: ReadonlyArray<PaceLimit> = [
-  { provider: "provider_a", rate: 0, fixed: true },
-  { provider: "provider_b", rate: 0, fixed: true }
+  { provider: "provider_a", ...fixedRate(0) },
+  { provider: "provider_b", ...fixedRate(0) }
 ]
 
 const entry = (change: object = {}) => ({
@@ -166,6 +167,21 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.strictEqual(yield* stateOf(world, first.id), "sent")
       }))
 
+    test("a sender that lost its lease and lives is no death: a request is not set aside for an outage", (world) =>
+      Effect.gen(function* () {
+        yield* enqueue(world, {})
+        const senders: Array<TakenMail> = []
+        for (let outage = 0; outage < 4; outage += 1) {
+          const taken = one(yield* take(world))
+          senders.push(taken)
+          yield* world.advance(LEASE_MS + 1)
+          // After the outage both ask; the first one only now sees that it has lost the request.
+          for (const sender of senders) yield* world.inItsTime(world.queue.renew([sender], LEASE_MS))
+          yield* world.advance(LEASE_MS + 1)
+        }
+        assert.isAtMost(one(yield* take(world)).deaths, 1)
+      }))
+
     test("Q3: nothing is taken before its time", (world) =>
       Effect.gen(function* () {
         yield* enqueue(world, { sendAt: new Date(Date.now() + 3_600_000).toISOString() })
@@ -234,8 +250,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
     test("Q5: tokens are evenly spaced, a pace without a memory is silent for a second, and a provider that is held is passed over", (world) =>
       Effect.gen(function* () {
         const paces: ReadonlyArray<PaceLimit> = [
-          { provider: "provider_a", rate: 2, fixed: true },
-          { provider: "provider_b", rate: 0, fixed: true }
+          { provider: "provider_a", ...fixedRate(2) },
+          { provider: "provider_b", ...fixedRate(0) }
         ]
         yield* enqueue(world, ...Array.from({ length: 6 }, () => ({})), {
           provider: "provider_b",
@@ -259,7 +275,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
 
     test("Q5: direct sends count, and one token in four stays the queue's; what the provider says raises a rate that nobody fixed", (world) =>
       Effect.gen(function* () {
-        const paces: ReadonlyArray<PaceLimit> = [{ provider: "provider_a", rate: 2, fixed: false }]
+        const paces: ReadonlyArray<PaceLimit> = [{ provider: "provider_a", rate: 2, least: 2, most: null }]
         yield* enqueue(world, ...Array.from({ length: 100 }, () => ({})))
         yield* take(world, { paces })
         yield* world.advance(1_000)
@@ -277,9 +293,33 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.isAtLeast((yield* take(world, { paces })).mails.length, 20)
       }))
 
+    test("Q5: what the provider says lowers its usual rate, too, and not below the least of its kind", (world) =>
+      Effect.gen(function* () {
+        for (const [least, tokens] of [
+          [0.1, 1],
+          [2, 3]
+        ] as const) {
+          const pace: PaceLimit = {
+            provider: least === 2 ? "provider_b" : "provider_a",
+            rate: 14,
+            least,
+            most: null
+          }
+          yield* world.inItsTime(world.queue.heard(pace, 0, { ratePerSecond: 1 }))
+          yield* world.advance(2_000)
+          let taken = 0
+          for (let step = 0; step < 5; step += 1) {
+            if (yield* world.inItsTime(world.queue.token(pace))) taken += 1
+            yield* world.advance(250)
+          }
+          assert.isAtLeast(taken, tokens)
+          assert.isAtMost(taken, tokens + 1)
+        }
+      }))
+
     test("Q4: every eighth token goes to the oldest, whatever its category", (world) =>
       Effect.gen(function* () {
-        const paces: ReadonlyArray<PaceLimit> = [{ provider: "provider_a", rate: 100, fixed: true }]
+        const paces: ReadonlyArray<PaceLimit> = [{ provider: "provider_a", ...fixedRate(100) }]
         yield* enqueue(world, { category: "marketing", subject: "oldest" })
         yield* world.advance(1_000)
         yield* enqueue(world, ...Array.from({ length: 20 }, () => ({ category: "auth" })))
@@ -376,6 +416,22 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         }
         yield* world.advance(LEASE_MS + 1_000)
         assert.deepInclude((yield* ask("another call")).decision, { _tag: "Claimed", takeover: true })
+      }))
+
+    test("takes null for what is absent, and [] for no headers, as other languages write it", (world) =>
+      Effect.gen(function* () {
+        yield* enqueue(world, { idempotencyKey: "k" })
+        const bare = {
+          cc: null,
+          html: null,
+          expiresAt: null,
+          sendAt: null,
+          queue: null,
+          tags: [],
+          headers: []
+        }
+        yield* enqueue(world, { idempotencyKey: "k", ...bare })
+        assert.lengthOf((yield* take(world)).mails, 1)
       }))
 
     test("refuses what no sender could send, naming the place", (world) =>

@@ -43,8 +43,15 @@ describe("the database", () => {
       uncertaintyMs: 0,
       waiting: [],
       waitingMails: 0,
+      unsentMails: 0,
       ...facts
     })
+
+  it("a send queue that nobody works off", () => {
+    assert.deepStrictEqual(complaints(reached({ unsentMails: 2 })), [
+      "fail: 2 mails of the send queue are due, and no process sends them"
+    ])
+  })
 
   it("reachable, 15 or later, migrated, its clock like ours", () => {
     assert.deepStrictEqual(statuses(reached()), ["ok", "ok", "ok"])

@@ -103,7 +103,7 @@ describe("settings", () => {
     const settings = decode({})
     assert.strictEqual(settings.http.host, "127.0.0.1", "nobody else reaches it (HTTP-9)")
     assert.strictEqual(settings.http.baseUrl, "http://127.0.0.1:8787")
-    assert.deepStrictEqual(settings.roles, ["api", "leader", "retry", "worker", "intake"])
+    assert.deepStrictEqual(settings.roles, ["api", "leader", "retry", "send", "worker", "intake"])
     assert.deepStrictEqual(settings.sending, {
       primary: "provider_a",
       fallback: "provider_b",

@@ -7,6 +7,8 @@ import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts
 import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { LogRowId, type QueueId } from "../../../src/domain/ids.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
+import { QUEUE_ORDER, SET_ASIDE } from "../../../src/domain/mail/queue.ts"
+import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
@@ -19,16 +21,21 @@ import type { Attempt } from "./provider-model.ts"
 
 /** A sender that is silent for so long has lost its request. */
 const LEASE_MS = 12_000
-/** How far off a moment may be that two clocks measure. */
-const SLACK_MS = 60_000
 
 /** A request, as its caller knows it. */
 interface Asked {
   readonly id: QueueId
   readonly subject: string
+  /** Its place in the order of categories. */
+  readonly lane: number
+  /** Its transaction was rolled back. */
+  isUndone: boolean
   /** No direct send has its key. */
   readonly isAlone: boolean
+  /** By the database's clock. */
   readonly sendAt: number
+  /** Whether it was taken before that, at first. */
+  isEarly: boolean | undefined
   /** When a cancel was answered `cancelled`. */
   cancelledAt: number | undefined
 }
@@ -53,6 +60,9 @@ interface QueueingOptions {
   readonly bug: Bug | undefined
   readonly onReport: (report: Report) => void
 }
+
+/** How many processes a fleet has at the most. */
+const PROCESSES = 3
 
 const failedResult = {
   ok: false,
@@ -89,6 +99,24 @@ const broken = (bug: Bug | undefined, queue: SendQueue["Service"]): SendQueue["S
               : move
           )
       }
+    case "queue-paces-each-process":
+      return {
+        ...queue,
+        take: (asked) =>
+          queue.take({
+            ...asked,
+            paces: asked.paces.map((pace) => ({ ...pace, ...fixedRate(pace.rate * PROCESSES) }))
+          }),
+        token: (pace) => queue.token({ ...pace, ...fixedRate(pace.rate * PROCESSES) })
+      }
+    case "queue-goes-by-insertion":
+      return {
+        ...queue,
+        enqueue: (entries) =>
+          queue.enqueue(
+            entries.map((entry) => ({ ...entry, request: { ...entry.request, category: "transactional" } }))
+          )
+      }
     default:
       return queue
   }
@@ -104,9 +132,29 @@ export const makeQueueing = (options: QueueingOptions) => {
   const inItsTime = Effect.provideService(Clock.Clock, databaseClock)
   const rate = chance.pick([0, 0, 2])
   const paces: ReadonlyArray<PaceLimit> = [
-    { provider: "provider_a", rate, fixed: true },
-    { provider: "provider_b", rate: 0, fixed: true }
+    { provider: "provider_a", ...fixedRate(rate) },
+    { provider: "provider_b", ...fixedRate(0) }
   ]
+
+  const disorder: Array<string> = []
+  /** Q4: of several that are taken for a provider at once, one goes by its age, the others before none that is due, and of a higher category. */
+  const noteOrder = (taken: ReadonlyArray<QueueId>) => {
+    const places = queued().flatMap(({ dueAt, id, provider, state }) => {
+      const lane = asked.get(id)?.lane
+      if (lane === undefined) return []
+      const isDue =
+        state === "queued" && dueAt !== undefined && dueAt <= databaseClock.currentTimeMillisUnsafe()
+      return [{ lane, provider, isTaken: taken.includes(id), isDue }]
+    })
+    for (const { isDue, isTaken, lane, provider } of places) {
+      if (isTaken || !isDue) continue
+      const below = places.filter((one) => one.isTaken && one.provider === provider && one.lane > lane)
+      if (below.length > 1)
+        disorder.push(
+          `Q4: lanes ${below.map((one) => one.lane).join()} are taken while one of lane ${lane} waits`
+        )
+    }
+  }
 
   /** The queue as a process reaches it. */
   const queueOf = (process: SimProcess, { onGranted, onRecorded, road }: Road): SendQueue["Service"] => {
@@ -114,7 +162,21 @@ export const makeQueueing = (options: QueueingOptions) => {
       noted(clock, apply, (applied) => road(operation, applied))
     return {
       ...inner,
-      take: (entry) => road("take", inner.take(entry)),
+      take: (entry) =>
+        road(
+          "take",
+          Effect.tap(inner.take(entry), ({ mails }) =>
+            Effect.sync(() => {
+              noteOrder(mails.map(({ id }) => id))
+              for (const { id, waitMs } of mails) {
+                const request = asked.get(id)
+                if (request === undefined) continue
+                // Afterwards the database's clock may step back.
+                request.isEarly ??= databaseClock.currentTimeMillisUnsafe() + waitMs < request.sendAt
+              }
+            })
+          )
+        ),
       renew: (held, leaseMs) => road("renew", inner.renew(held, leaseMs)),
       begin: (entry) =>
         begun(
@@ -184,17 +246,16 @@ export const makeQueueing = (options: QueueingOptions) => {
     /** Queues a mail; a lost answer is asked for again. */
     enqueue: (key: string, subject: string, isAlone: boolean, delayMs: number) =>
       Effect.gen(function* () {
-        const sendAt = now() + delayMs
+        const sendAt = databaseClock.currentTimeMillisUnsafe() + delayMs
+        const category = chance.pick(["auth", "transactional", "marketing"] as const)
         const request = {
           to: "a@x.test",
           subject,
           text: "t",
-          category: chance.pick(["auth", "transactional", "marketing"]),
+          category,
           source: "api:simulation",
           idempotencyKey: key,
-          ...(delayMs > 0
-            ? { sendAt: new Date(databaseClock.currentTimeMillisUnsafe() + delayMs).toISOString() }
-            : {})
+          ...(delayMs > 0 ? { sendAt: new Date(sendAt).toISOString() } : {})
         }
         const answer = yield* Effect.result(
           inItsTime(inner.enqueue([{ request, payloadHash: `${key} ${subject}` }]))
@@ -202,9 +263,27 @@ export const makeQueueing = (options: QueueingOptions) => {
         if (answer._tag === "Failure") return undefined
         const id = answer.success[0]?.id
         if (id === undefined) return undefined
-        if (!asked.has(id)) asked.set(id, { id, subject, isAlone, sendAt, cancelledAt: undefined })
+        if (!asked.has(id))
+          asked.set(id, {
+            id,
+            subject,
+            lane: QUEUE_ORDER.indexOf(category),
+            isUndone: false,
+            isAlone,
+            sendAt,
+            isEarly: undefined,
+            cancelledAt: undefined
+          })
         return id
       }),
+    /** The transaction of a request is rolled back. */
+    undo: (id: QueueId) =>
+      Effect.suspend(() => {
+        const request = asked.get(id)
+        if (request !== undefined) request.isUndone = true
+        return Effect.orDie(inItsTime(inner.cancel(id)))
+      }),
+    sendsUncommitted: bug === "queue-sends-uncommitted",
     cancel: (id: QueueId) =>
       Effect.gen(function* () {
         const state = yield* Effect.orDie(inItsTime(inner.cancel(id)))
@@ -212,6 +291,22 @@ export const makeQueueing = (options: QueueingOptions) => {
         const request = asked.get(id)
         if (state === "cancelled" && request !== undefined) request.cancelledAt ??= now()
       }),
+    disorder,
+    /** Q5: over any second the queue asks at most at its rate, and once more. */
+    paceViolations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> => {
+      if (rate === 0) return []
+      const alone = new Set([...asked.values()].flatMap(({ isAlone, subject }) => (isAlone ? [subject] : [])))
+      const times = attempts
+        .filter(({ provider, subject }) => provider === "provider_a" && alone.has(subject))
+        .map(({ startedAt }) => startedAt)
+        .toSorted((a, b) => a - b)
+      const first = times.find(
+        (at, index) => (times[index + rate + 1] ?? Number.POSITIVE_INFINITY) < at + 1000
+      )
+      return first === undefined
+        ? []
+        : [`Q5: more than ${rate + 1} requests to provider_a in the second after ${first}`]
+    },
     /** Q1, Q2 and Q3: every request has an end that is true, what was cancelled is not sent, and nothing goes before its time. */
     violations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> =>
       queued().flatMap((row) => {
@@ -219,9 +314,10 @@ export const makeQueueing = (options: QueueingOptions) => {
         if (request === undefined) return []
         const own = attempts.filter(({ subject }) => subject === request.subject)
         const found: Array<string> = []
-        const { cancelledAt, isAlone, sendAt, subject } = request
+        const { cancelledAt, isAlone, isEarly, isUndone, subject } = request
         if (row.endedAt === undefined) found.push(`Q1: ${subject} is ${row.state} for ever`)
         if (!isAlone) return found
+        if (isUndone && own.length > 0) found.push(`Q1: ${subject} was rolled back, and a provider was asked`)
         const isDelivered = own.some(({ delivered }) => delivered)
         if (row.state === "sent" && !isDelivered)
           found.push(`Q1: ${subject} is sent, and no provider accepted it`)
@@ -229,15 +325,15 @@ export const makeQueueing = (options: QueueingOptions) => {
           row.state === "failed" && row.result?.status === "failed" && row.result.kind !== "ambiguous"
         if (isCertain && isDelivered)
           found.push(`Q1: ${subject} ended as certainly not sent, and a provider has it`)
-        if (row.endedAt !== undefined && row.state === "failed" && own.length === 0)
-          found.push(`Q1: ${subject} ended failed unasked`)
+        const isSetAside = row.error?.includes(SET_ASIDE) === true
+        if (row.endedAt !== undefined && row.state === "failed" && own.length === 0 && !isSetAside)
+          found.push(`Q1: ${subject} ended failed unasked: ${row.error ?? ""}`)
         if (
           cancelledAt !== undefined &&
           own.some(({ delivered, startedAt }) => delivered || startedAt > cancelledAt)
         )
           found.push(`Q2: ${subject} was cancelled at ${cancelledAt}, and sent`)
-        if (own.some(({ startedAt }) => startedAt < sendAt - SLACK_MS))
-          found.push(`Q3: ${subject} was sent before its time`)
+        if (isEarly === true) found.push(`Q3: ${subject} was sent before its time`)
         return found
       })
   }
@@ -252,12 +348,19 @@ export const queueingClient = (
     queueing
   }: { readonly chance: Chance; readonly isMixed: boolean; readonly queueing: Queueing },
   key: string,
-  roughMs: number
+  roughMs: number,
+  mostWorkMs = 60_000
 ) =>
   Effect.gen(function* () {
     yield* Effect.sleep(chance.int(0, roughMs / 2))
     const delayMs = chance.bool(0.3) ? chance.int(1_000, 600_000) : 0
-    const id = yield* queueing.enqueue(key, key, !isMixed, delayMs)
+    const isUndone = chance.bool(0.15)
+    const workMs = chance.int(0, mostWorkMs)
+    const early = queueing.sendsUncommitted ? yield* queueing.enqueue(key, key, !isMixed, delayMs) : undefined
+    yield* Effect.sleep(workMs)
+    if (isUndone && early !== undefined) yield* queueing.undo(early)
+    if (isUndone) return
+    const id = early ?? (yield* queueing.enqueue(key, key, !isMixed, delayMs))
     if (id === undefined) return
     if (chance.bool(0.3)) yield* queueing.enqueue(key, key, !isMixed, delayMs)
     if (!chance.bool(0.3)) return

@@ -26,6 +26,7 @@ export const storyRow = (change: Partial<StoryRow> = {}): StoryRow => ({
   alerted_at: null,
   attempts: [],
   retry_at: null,
+  queued: null,
   events: [],
   suppression_marks: [],
   ...change

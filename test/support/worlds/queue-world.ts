@@ -12,6 +12,7 @@ import { Enqueue, layer as layerEnqueue } from "../../../src/application/send-qu
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
+import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
@@ -28,8 +29,8 @@ interface QueueWorldOptions {
 }
 
 const unpaced: ReadonlyArray<PaceLimit> = [
-  { provider: "provider_a", rate: 0, fixed: true },
-  { provider: "provider_b", rate: 0, fixed: true }
+  { provider: "provider_a", ...fixedRate(0) },
+  { provider: "provider_b", ...fixedRate(0) }
 ]
 
 /** The send queue on a database, with scripted providers and one sender, which runs once it is started. */

@@ -6,12 +6,19 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   q email_send_queue;
-  v_fault text := queued_request_fault(p_request);
+  v_fault text;
   v_id uuid := gen_random_uuid();
-  v_key text := p_request ->> 'idempotencyKey';
+  v_key text;
   v_hash text;
   v_at timestamptz;
 begin
+  -- Other languages write null for what is absent, and [] for an object without members.
+  if jsonb_typeof(p_request) = 'object' then
+    select coalesce(jsonb_object_agg(x.key, x.value), '{}') into p_request from jsonb_each(p_request) as x
+    where x.value <> 'null' and not (x.key in ('tags', 'headers') and x.value = '[]');
+  end if;
+  v_key := p_request ->> 'idempotencyKey';
+  v_fault := queued_request_fault(p_request);
   if v_fault is not null then
     raise exception using errcode = '22023', message = p_place || v_fault;
   end if;

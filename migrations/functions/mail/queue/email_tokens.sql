@@ -2,7 +2,7 @@
 -- pace. Tokens are evenly spaced; one in four is the queue's whatever direct sends take. A limiter without a memory is silent for a second.
 -- A step of `take_queued_emails`.
 create or replace function email_tokens(
-  p_provider text, p_rate float8, p_fixed boolean, p_now timestamptz,
+  p_provider text, p_rate float8, p_least float8, p_most float8, p_now timestamptz,
   out count integer, out first_at timestamptz, out spacing interval, out taken bigint
 )
 language plpgsql
@@ -18,7 +18,7 @@ begin
     on conflict (provider) do update set provider = x.provider
     returning * into p;
   end if;
-  spacing := make_interval(secs => 1.0 / case when p_fixed then p_rate else greatest(p_rate, coalesce(p.rate, 0)) end);
+  spacing := make_interval(secs => 1 / email_rate(p_rate, p_least, p_most, p.rate));
   first_at := greatest(p_now, p.held_until, least(p.free_at, p.reserved_at));
   taken := p.taken;
   count := case

@@ -15,7 +15,7 @@ begin
   return query
   with taken as (
     update email_send_queue q set
-      state = 'sending', lease = gen_random_uuid(), deaths = q.deaths + (q.state = 'sending')::int,
+      state = 'sending', lease = gen_random_uuid(), deaths = q.deaths + (q.state = 'sending')::int, passed_lease = q.lease,
       due_at = p_now + p_lease + (x.place - 1) * p_spacing, first_taken_at = coalesce(q.first_taken_at, p_now)
     from unnest(p_ids) with ordinality as x(id, place)
     where q.id = x.id

@@ -1,5 +1,5 @@
 -- Takes one token of a provider for a fail-over of the queue, if there is one now (QUEUE-5). Called by `SendQueue`.
-create or replace function take_email_token(p_provider text, p_rate float8, p_fixed boolean) returns boolean
+create or replace function take_email_token(p_provider text, p_rate float8, p_least float8, p_most float8) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -10,7 +10,7 @@ begin
   if p_rate <= 0 then
     return true;
   end if;
-  t := email_tokens(p_provider, p_rate, p_fixed, v_now);
+  t := email_tokens(p_provider, p_rate, p_least, p_most, v_now);
   if t.count = 0 then
     return false;
   end if;

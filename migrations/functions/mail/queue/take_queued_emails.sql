@@ -32,7 +32,7 @@ begin
   select array_agg(x.lane::smallint order by x.lane) into v_lanes
   from unnest(email_queue_lanes()) with ordinality as x(category, lane)
   where not exists (select from email_queue_pauses y where y.scope in ('*', x.category));
-  for p in select * from jsonb_to_recordset(p_paces) as x(provider text, rate float8, fixed boolean, "primary" boolean) loop
+  for p in select * from jsonb_to_recordset(p_paces) as x(provider text, rate float8, least float8, most float8, "primary" boolean) loop
     exit when v_left = 0 or v_lanes is null;
     v_keys := case when p.primary then array['', p.provider] else array[p.provider] end;
     select min(x.due_at) into v_due
@@ -46,7 +46,7 @@ begin
       continue;
     end if;
     if p.rate > 0 then
-      t := email_tokens(p.provider, p.rate, p.fixed, v_now);
+      t := email_tokens(p.provider, p.rate, p.least, p.most, v_now);
     else
       select v_left as count, v_now as first_at, interval '0' as spacing, 0::bigint as taken into t;
     end if;

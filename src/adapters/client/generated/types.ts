@@ -693,6 +693,7 @@ export interface MailStoryRow {
   readonly alerted_at: string | null
   readonly attempts: ReadonlyArray<SendAttempt>
   readonly retry_at: string | null
+  readonly queued: { readonly queuedAt: string; readonly sendAt: string } | null
   readonly events: ReadonlyArray<LoggedEvent>
   readonly suppression_marks: ReadonlyArray<string>
 }

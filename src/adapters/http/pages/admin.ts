@@ -200,7 +200,7 @@ const EVENT_HOOKS = html`<p id="about">What becomes of mails and documents is po
 <form class="card write" id="add" hidden>
 <h2>Make an event hook</h2>
 <div class="filters">
-<div class="field"><label for="add-url">Address</label><input id="add-url" type="url" required autocomplete="off" maxlength="2000" placeholder="https://"></div>
+<div class="field"><label for="add-url">Address</label><input id="add-url" type="url" required autocomplete="off" maxlength="2000"></div>
 <div class="field"><label for="add-types">Events</label><select id="add-types">${WantedType.literals.map((type) => option(type, type === "*" ? "All" : type))}</select></div>
 <div class="buttons"><button type="submit" class="primary">Make</button></div>
 </div>

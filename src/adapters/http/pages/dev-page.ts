@@ -1,5 +1,6 @@
 import { formattedKey } from "../../../domain/mail/address.ts"
 import { pathTo } from "../../../domain/pages.ts"
+import type { UpcomingMail } from "../../../ports/mail/send-queue.ts"
 import {
   MAX_SEARCHED,
   type OutboxEntry,
@@ -124,8 +125,29 @@ const pager = (
     : html`<nav class="pager" aria-label="Pages">${joined(links, " ")}</nav>`
 }
 
-/** The outbox as a page: newest first, each subject a link to its mail. */
-export const outboxPage = (messages: ReadonlyArray<OutboxEntry>, asked: Asked): ShellPage => {
+const waiting = ({ error, nextAttemptAt, sendAt, state, subject, to }: UpcomingMail): Html =>
+  html`<li>
+<p class="subject">${subject}</p>
+<p class="who">To ${addressLinks(to, MAX_NAMED)}${error === null ? undefined : html`<br>${error}`}</p>
+<p class="facts">${state === "sending" ? "being sent" : moment(new Date(nextAttemptAt ?? sendAt).toISOString())}</p>
+</li>`
+
+/** The mails of the send queue, those that go first at the top. */
+const waitingList = (mails: ReadonlyArray<UpcomingMail>): Html | undefined =>
+  mails.length === 0
+    ? undefined
+    : html`<section aria-labelledby="waiting"><h2 id="waiting">In the send queue</h2>
+<ol class="mails">
+${lines(mails.map(waiting))}
+</ol></section>
+<h2>Delivered</h2>`
+
+/** The outbox as a page: newest first, each subject a link to its mail; above its beginning what waits in the send queue. */
+export const outboxPage = (
+  messages: ReadonlyArray<OutboxEntry>,
+  upcoming: ReadonlyArray<UpcomingMail>,
+  asked: Asked
+): ShellPage => {
   // Of one more than are shown, the farthest is left out.
   const more = messages.length > MAX_MESSAGES
   const shown = asked.after !== undefined && more ? messages.slice(1) : messages.slice(0, MAX_MESSAGES)
@@ -143,6 +165,7 @@ ${searchForm(asked)}
 <p id="problem" class="problem" hidden></p>
 <div id="list" data-newest="${isWhole(asked) ? (messages[0]?.id ?? "") : ""}">
 ${about(asked)}
+${isWhole(asked) ? waitingList(upcoming) : undefined}
 ${
   shown.length === 0
     ? html`<p class="empty">${nothing(asked)}</p>`

@@ -123,6 +123,8 @@ ${facts.past.length === 0 ? undefined : html`<details id="past"><summary>Past al
 
 const QUEUE_NAMES: Readonly<Record<QueueName, readonly [name: string, path: string | undefined]>> = {
   retries: ["Mails that wait for a retry", pathTo.adminScreen("email-log", { status: "deferred" })],
+  send_queue: ["Mails of the send queue that are due", pathTo.adminScreen("queue")],
+  event_hooks: ["Events for other systems that are due", pathTo.adminScreen("event-hooks")],
   alerts: ["Alerts that have not gone out", undefined],
   messages: [
     "Messages that wait for their notification",

@@ -58,6 +58,24 @@ const rowLine = (row: StoryRow): Line | undefined =>
         }`
       }
 
+/** How long it waited for its turn, of a mail of the send queue that a provider was asked for. */
+const waited = ({ attempts, queued }: StoryRow): number | undefined => {
+  const [first] = attempts
+  if (queued === null || first === undefined) return undefined
+  return Math.max(0, first.startedAt - Math.max(Date.parse(queued.queuedAt), Date.parse(queued.sendAt)))
+}
+
+const queuedLines = ({ queued }: StoryRow): ReadonlyArray<Line> => {
+  if (queued === null) return []
+  const isLater = Date.parse(queued.sendAt) > Date.parse(queued.queuedAt)
+  return [
+    {
+      at: queued.queuedAt,
+      said: html`<p>Queued${isLater ? html`, to be sent ${moment(queued.sendAt)}` : undefined}.</p>`
+    }
+  ]
+}
+
 /** An event's body, pretty, and cut where it is long. */
 const rawBody = (raw: unknown): Html => {
   const text = JSON.stringify(raw, null, 2)
@@ -125,6 +143,7 @@ const alertLines = ({ alerts, rows }: MailStory): ReadonlyArray<Line> => [
 const timeline = (story: MailStory): Html => {
   const happened = [
     ...story.rows.flatMap((row) => [
+      ...queuedLines(row),
       ...row.attempts.map(attemptLine),
       ...[rowLine(row)].filter((line) => line !== undefined),
       ...eventLines(row),
@@ -183,6 +202,7 @@ const cost = (rows: ReadonlyArray<StoryRow>): string | undefined => {
 
 const facts = (story: MailStory, row: StoryRow, mood: Mood): Html => {
   const { claim } = story
+  const wait = waited(row)
   return html`<section aria-labelledby="facts"><h2 id="facts">The mail</h2>
 <dl class="facts-list">
 ${fact("To", row.to_addresses.length === 0 ? undefined : list(row.to_addresses))}
@@ -192,6 +212,7 @@ ${fact("From", row.from_address ?? undefined)}
 ${fact("Status in the log", tag(row.status, mood))}
 ${fact("Category", row.category ?? undefined)}
 ${fact("Source", row.source ?? undefined)}
+${fact("Waited in the send queue", wait === undefined ? undefined : duration(wait))}
 ${fact("Cost", cost(story.rows))}
 ${fact("Idempotency key", row.idempotency_key === null ? undefined : mono(row.idempotency_key))}
 ${fact(

@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/provider.ts"
+import { SendQueue } from "../../../ports/mail/send-queue.ts"
 import {
   MAX_SEARCHED,
   type OutboxEntry,
@@ -36,6 +37,9 @@ const listQuery = {
   before: filter(MessageId),
   after: filter(MessageId)
 }
+
+/** Most mails of the send queue that the page names. */
+const MAX_WAITING = 20
 
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
@@ -201,31 +205,42 @@ const noProvider = Effect.fail(
   invalidRequest([{ path: "", message: "no simulated provider sent this message" }])
 )
 
+/** The page of the outbox that is asked for. The newest messages form a full page, however few are newer. */
+const shownOutbox = (
+  outbox: SimulatedMail["Service"]["outbox"],
+  upcoming: SendQueue["Service"]["upcoming"],
+  asked: Asked
+) => {
+  const list = (wanted: Asked) =>
+    Effect.map(
+      Effect.all([
+        // One more than are shown says whether there are more of them on that side.
+        outbox.list({ ...wanted, limit: MAX_MESSAGES + 1 }),
+        upcoming({ category: undefined, limit: MAX_WAITING })
+      ]),
+      ([messages, waiting]) => ({ messages, waiting, wanted })
+    )
+  return list(asked).pipe(
+    Effect.flatMap((found) =>
+      asked.after !== undefined && found.messages.length <= MAX_MESSAGES
+        ? list({ ...asked, after: undefined })
+        : Effect.succeed(found)
+    ),
+    Effect.map(({ messages, waiting, wanted }) => outboxPage(messages, waiting, wanted))
+  )
+}
+
 /** The local outbox and the simulated providers. */
 export const devHandlers = HttpApiBuilder.group(
   apiOf(DevGroup),
   "embedded",
   Effect.fnUntraced(function* (handlers) {
     const { outbox, report, script } = yield* SimulatedMail
+    const { upcoming } = yield* SendQueue
     const page = makeReaderPages()
     return handlers.handleAll({
-      page: ({ query }) => {
-        const asked = askedIn(query)
-        // One more than are shown says whether there are more of them on that side.
-        const list = (wanted: Asked) => outbox.list({ ...wanted, limit: MAX_MESSAGES + 1 })
-        return list(asked).pipe(
-          // The newest messages form a full page, however few are newer.
-          Effect.flatMap((messages) =>
-            asked.after !== undefined && messages.length <= MAX_MESSAGES
-              ? Effect.map(list({ ...asked, after: undefined }), (newest) =>
-                  outboxPage(newest, { ...asked, after: undefined })
-                )
-              : Effect.succeed(outboxPage(messages, asked))
-          ),
-          Effect.catch(outboxAway),
-          Effect.map(page)
-        )
-      },
+      page: ({ query }) =>
+        shownOutbox(outbox, upcoming, askedIn(query)).pipe(Effect.catch(outboxAway), Effect.map(page)),
       outbox: ({ query }) =>
         outbox.list({ ...askedIn(query), limit: MAX_LISTED }).pipe(
           Effect.catch(outboxAway),

@@ -15,6 +15,10 @@ const mail: Json = {
  */
 export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["sendEmail", mail],
+  [
+    "enqueueBatch",
+    { emails: [{ ...mail, idempotencyKey: "document-ready-4713", sendAt: "2026-01-05T08:00:00Z" }] }
+  ],
   ["sendEmailAsAdmin", { ...mail, idempotencyKey: "document-ready-4712" }],
   [
     "sendReceipt",
@@ -68,6 +72,14 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
     { items: [{ fileId: "01926b3e-0000-7000-8000-000000000002" }], options: { highFidelity: false } }
   ],
   ["shareFile", { recipients: ["colleague@example.com"], message: "Please read page 3." }],
+  ["pauseQueue", { category: "marketing" }],
+  ["resumeQueue", { category: "marketing" }],
+  [
+    "addEventHook",
+    { url: "https://hooks.example.com/postlane", types: ["email.bounced", "email.complained"] }
+  ],
+  ["changeEventHook", { types: ["email.*"] }],
+  ["redeliverEvents", { from: "2026-11-27T09:30:00Z" }],
   ["addCustomer", { email: "customer@example.com", name: "Example Ltd" }],
   ["grantCredits", { credits: 500, reference: "invoice-4711" }],
   ["inviteAdmin", { email: "colleague@example.com", right: "admin:read" }],

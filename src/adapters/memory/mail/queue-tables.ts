@@ -32,6 +32,7 @@ export interface QueueRow {
   attempts: number
   refusals: number
   deaths: number
+  passedLease: LeaseId | undefined
   firstTakenAt: number | undefined
   request: object | undefined
   deferral: string | undefined
@@ -98,13 +99,23 @@ const refused = (why: QueueRefused["why"], message: string) => new QueueRefused(
 
 const isCategory = (value: unknown): value is Category => Category.literals.some((one) => one === value)
 
+/** The members that say something: other languages write null for what is absent, and [] for an object without members. */
+const present = (request: object): object =>
+  Object.fromEntries(
+    Object.entries(request).filter(
+      ([name, value]) =>
+        value !== null && !(["tags", "headers"].includes(name) && Array.isArray(value) && value.length === 0)
+    )
+  )
+
 /** The row of a request, or why it is refused; `place` counts from 0. */
 export const rowOfRequest = (
-  { request }: QueueEntry,
+  entry: QueueEntry,
   id: QueueId,
   place: number,
   now: number
 ): QueueRow | QueueRefused => {
+  const request = present(entry.request)
   const at = (message: string) => refused("invalid", `emails.${place}.${message}`)
   const sendAt = Date.parse(textOf(request, "sendAt") ?? "")
   const expiresAt = Date.parse(textOf(request, "expiresAt") ?? "")
@@ -133,6 +144,7 @@ export const rowOfRequest = (
     attempts: 0,
     refusals: 0,
     deaths: 0,
+    passedLease: undefined,
     firstTakenAt: undefined,
     request,
     deferral: undefined,

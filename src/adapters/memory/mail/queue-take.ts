@@ -1,5 +1,6 @@
 import { LeaseId } from "../../../domain/ids.ts"
 import { append, least } from "../../../domain/lists.ts"
+import { rateOf } from "../../../domain/mail/rate.ts"
 import type { PaceLimit, TakenMail, TakeQueued } from "../../../ports/mail/send-queue.ts"
 import {
   AHEAD_MS,
@@ -19,9 +20,6 @@ export interface Tables {
   readonly newId: () => string
 }
 
-const spacingOf = ({ fixed, rate }: PaceLimit, pace: Pace | undefined): number =>
-  1000 / (fixed ? rate : Math.max(rate, pace?.rate ?? 0))
-
 /** See `email_tokens`. */
 export const tokens = ({ queue }: Tables, limit: PaceLimit, now: number) => {
   const known = queue.paces.get(limit.provider)
@@ -33,7 +31,7 @@ export const tokens = ({ queue }: Tables, limit: PaceLimit, now: number) => {
     taken: 0
   }
   queue.paces.set(limit.provider, pace)
-  const spacing = spacingOf(limit, pace)
+  const spacing = 1000 / rateOf(limit, pace.rate)
   const held = pace.heldUntil ?? now
   const firstAt = Math.max(now, held, Math.min(pace.freeAt, pace.reservedAt))
   const isReserved = firstAt < Math.max(now, held, pace.freeAt)
@@ -58,6 +56,7 @@ const takeRow = (
 ): TakenMail => {
   const lease = LeaseId.make(tables.newId())
   if (row.state === "sending") row.deaths += 1
+  row.passedLease = row.lease
   row.state = "sending"
   row.lease = lease
   row.dueAt = now + entry.leaseMs + waitMs

@@ -4,6 +4,7 @@ import { LogRowId, QueueId } from "../../../domain/ids.ts"
 import { NO_LEASE } from "../../../domain/mail/claim.ts"
 import { withinWindow } from "../../../domain/mail/failover.ts"
 import type { QueueState } from "../../../domain/mail/queue.ts"
+import { rateOf } from "../../../domain/mail/rate.ts"
 import type { RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
   type PaceLimit,
@@ -122,7 +123,15 @@ const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState |
   return row.state
 }
 
-const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => queue.rows.get(id)?.lease === lease
+/** Whether the request is still this sender's. One that asks lives: the loss of its lease was no death (`lock_queued_emails`). */
+const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => {
+  const row = queue.rows.get(id)
+  if (row?.passedLease === lease) {
+    row.deaths -= 1
+    row.passedLease = undefined
+  }
+  return row?.lease === lease
+}
 
 const renew = (tables: Tables, held: ReadonlyArray<QueueLease>, leaseMs: number, now: number) => {
   const until = now + leaseMs
@@ -153,7 +162,7 @@ const written = (tables: Tables, { record, writesRow }: QueueMove, now: number) 
 
 const move = (tables: Tables, asked: QueueMove, now: number) => {
   const row = tables.queue.rows.get(asked.id)
-  if (row === undefined || row.lease !== asked.lease) return undefined
+  if (row === undefined || !holds(tables, asked)) return undefined
   const recorded = written(tables, asked, now)
   row.attempts = asked.tried.length
   row.refusals = asked.refusals
@@ -193,9 +202,9 @@ const heard = (
     })
     return
   }
-  const usual = Math.max(limit.rate, said.ratePerSecond ?? pace.rate ?? 0.1)
+  const rate = Math.max(rateOf(limit, said.ratePerSecond ?? pace.rate), 0.1)
   pace.freeAt = Math.min(
-    Math.max(pace.freeAt, now) + (asked * 1000) / usual,
+    Math.max(pace.freeAt, now) + (asked * 1000) / rate,
     Math.max(pace.freeAt, now + SILENT_MS)
   )
   pace.rate = said.ratePerSecond ?? pace.rate

@@ -13,6 +13,7 @@ import { SlowSql } from "../client.ts"
 import { slowReads } from "../statement.ts"
 import { timeColumn } from "../values.ts"
 import { OVERDUE } from "./overdue-retries.ts"
+import { dueRequests } from "./queue-measures.ts"
 
 /** How many past episodes are shown. */
 const PAST = 10
@@ -50,6 +51,8 @@ const WAITING: Readonly<Record<QueueName, string>> = {
     where l.status = 'deferred' and l.created_at > now() - interval '24 hours'
       and not exists (select from email_log later
         where later.key_hash = l.key_hash and (later.created_at, later.id) > (l.created_at, l.id))`,
+  send_queue: `select at from ${dueRequests(MOST_WAITING)}`,
+  event_hooks: "select next_at as at from event_hook_deliveries where state = 'pending' and next_at <= now()",
   alerts: "select claimed_at as at from email_alerts where due_at is not null",
   messages: "select created_at as at from contact_messages where notified_at is null and not spam",
   conversions: "select created_at as at from convert_queue",

@@ -20,7 +20,10 @@ mine as (
   (select l.id from one join email_log l on l.key_hash = one.key_hash
   order by l.created_at desc, l.id desc limit ${MAX_STORY_ROWS})
 )
-select ${COLUMNS}, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts
+select ${COLUMNS}, (
+    select to_jsonb(x) from (
+      select ${timeColumn('"queuedAt"', "created_at")}, ${timeColumn('"sendAt"', "send_at")} from email_send_queue q where q.id = email_log.id
+    ) as x) as queued, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts
 from email_log where id in (select id from mine)
 order by email_log.created_at, email_log.id`
 
@@ -39,6 +42,7 @@ type Stored = EmailLogRow & {
   readonly key_hash: string | null
   readonly suppression_marks: ReadonlyArray<string>
   readonly retry_at: string | null
+  readonly queued: StoryRow["queued"]
   readonly attempts: unknown
 }
 

@@ -175,16 +175,20 @@ const forSenders = (write: WriteSql["Service"]) => ({
       (rows) => new Set(rows.map(({ id }) => id))
     )
   },
-  token: ({ fixed, provider, rate }: PaceLimit) =>
+  token: ({ least, most, provider, rate }: PaceLimit) =>
     writes.answer(
       "token",
       Schema.Boolean,
-      write`select take_email_token(${provider}, ${rate}::float8, ${fixed}) as answer`
+      write`select take_email_token(${provider}, ${rate}::float8, ${least}::float8, ${most}::float8) as answer`
     ),
-  heard: ({ provider, rate }: PaceLimit, asked: number, { holdMs, ratePerSecond }: ProviderPace) =>
+  heard: (
+    { least, most, provider, rate }: PaceLimit,
+    asked: number,
+    { holdMs, ratePerSecond }: ProviderPace
+  ) =>
     writes.done(
       "heard",
-      write`select hear_email_provider(${provider}, ${asked}::integer, ${rate}::float8, ${ratePerSecond ?? null}::float8, ${holdMs ?? null}::float8)`
+      write`select hear_email_provider(${provider}, ${asked}::integer, ${rate}::float8, ${least}::float8, ${most}::float8, ${ratePerSecond ?? null}::float8, ${holdMs ?? null}::float8)`
     )
 })
 

@@ -57,7 +57,7 @@ export const learnRate = Effect.fnUntraced(
   function* (settings: MailSettings, credentials: CredentialSource) {
     const pace = paceOf(settings.sendQueue.paces, "provider_b")
     const { fallback, primary } = settings.sending
-    if (pace.fixed || pace.rate === 0 || (primary !== "provider_b" && fallback !== "provider_b")) return
+    if (pace.least === pace.most || (primary !== "provider_b" && fallback !== "provider_b")) return
     const { readSendRate } = yield* Effect.promise(() => import("../../../adapters/ses/account.ts"))
     const ratePerSecond = yield* readSendRate({
       ...settings.providerB,

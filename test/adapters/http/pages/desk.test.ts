@@ -116,6 +116,7 @@ const mailOf = (index: number): EmailLogRow => {
   const {
     attempts: _,
     events: _events,
+    queued: _queued,
     retry_at: _retry,
     suppression_marks: _marks,
     ...row

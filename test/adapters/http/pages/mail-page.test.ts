@@ -158,6 +158,24 @@ describe("the page of a mail", () => {
     expect(body).not.toContain("data-redrive")
   })
 
+  it("says when a mail of the send queue was queued and for when, and how long it waited for its turn", async () => {
+    const accepted = {
+      provider: "provider_a",
+      outcome: "accepted",
+      reason: null,
+      code: null,
+      startedAt: Date.parse("2026-11-20T11:00:02.500Z"),
+      durationMs: 40
+    } as const
+    const queued = { queuedAt: "2026-11-20T10:00:00.000Z", sendAt: "2026-11-20T11:00:00.000Z" }
+    shown = story([storyRow({ queued, attempts: [accepted] })])
+    const { text: body } = await open()
+    expect(body).toMatch(/Queued, to be sent <time datetime="2026-11-20T11:00:00.000Z"/)
+    expect(body).toMatch(/Waited in the send queue[^]{0,40}2\.5 s/)
+    shown = story([storyRow({ attempts: [accepted] })])
+    expect((await open()).text).not.toMatch(/Waited in|Queued/)
+  })
+
   it("what is no id, or unknown, is a page that says so, and no id reaches the store", async () => {
     asked = []
     shown = undefined

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { makeMailDatabase } from "../../../../src/adapters/memory/mail/mail-store.ts"
 import { makeSendQueue } from "../../../../src/adapters/memory/mail/send-queue.ts"
+import { fixedRate } from "../../../../src/domain/mail/rate.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, listen, hears, openPage } from "./browse.ts"
@@ -34,8 +35,8 @@ beforeAll(async () => {
   server = await startServer({
     sendQueue,
     paces: [
-      { provider: "provider_a", rate: 2, fixed: false },
-      { provider: "provider_b", rate: 0, fixed: true }
+      { provider: "provider_a", rate: 2, least: 2, most: null },
+      { provider: "provider_b", ...fixedRate(0) }
     ]
   })
 })
@@ -91,7 +92,10 @@ it("shows what waits, and is paused, resumed and emptied by keyboard", async () 
 it("says what holds a provider back, and lists one category", async () => {
   await enqueue({ subject: "Receipt" }, { subject: "Offer", category: "marketing" })
   await Effect.runPromise(
-    queue.heard({ provider: "provider_a", rate: 2, fixed: false }, 1, { holdMs: 60_000, ratePerSecond: 5 })
+    queue.heard({ provider: "provider_a", rate: 2, least: 2, most: null }, 1, {
+      holdMs: 60_000,
+      ratePerSecond: 5
+    })
   )
   await page.getByText("it takes nothing before").waitFor()
   const pace = page.locator("#pace")

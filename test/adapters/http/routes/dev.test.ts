@@ -1,6 +1,8 @@
 import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import { QueueId } from "../../../../src/domain/ids.ts"
+import type { UpcomingMail } from "../../../../src/ports/mail/send-queue.ts"
 import { type OutboxEntry } from "../../../../src/ports/mail/simulated-mail.ts"
 import { storeDown } from "../../../support/worlds/store-down.ts"
 import { admin, call, startServer, type TestServer } from "../harness.ts"
@@ -19,6 +21,7 @@ const entry: OutboxEntry = {
 const source = `From: n@x.test\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n${HOSTILE}</pre>\r\n`
 
 let messages: ReadonlyArray<OutboxEntry> = [entry]
+let upcoming: ReadonlyArray<UpcomingMail> = []
 let down = false
 const filters: Array<unknown> = []
 const deeds: Array<string> = []
@@ -29,6 +32,7 @@ const whenUp = <A>(value: A) =>
   Effect.suspend(() => (down ? Effect.fail(storeDown("hunter2")) : Effect.succeed(value)))
 beforeAll(async () => {
   server = await startServer({
+    sendQueue: { upcoming: () => whenUp(upcoming) },
     outbox: {
       list: (filter) =>
         Effect.suspend(() => {
@@ -157,6 +161,33 @@ describe("the page", () => {
     expect(text).toContain('<a href="/dev?address=a%40x.test">a@x.test</a>')
     expect(text).toContain('<a href="/dev?address=hidden%40x.test">hidden@x.test</a>')
     expect(text).not.toContain("noscript")
+  })
+
+  it("names what waits in the send queue, and when it goes, above the beginning of the list", async () => {
+    const mail: UpcomingMail = {
+      id: QueueId.make("0199a000-0000-7000-8000-000000000001"),
+      idempotencyKey: "k",
+      state: "queued",
+      sendAt: Date.parse("2026-01-05T08:00:00Z"),
+      attempts: 0,
+      nextAttemptAt: null,
+      error: null,
+      category: "marketing",
+      to: [HOSTILE],
+      subject: HOSTILE
+    }
+    upcoming = [mail, { ...mail, state: "sending" }]
+    try {
+      const { text } = await call(server, "/dev")
+      expect(text).toContain("In the send queue")
+      expect(text).toContain('<time datetime="2026-01-05T08:00:00.000Z"')
+      expect(text).toContain("being sent")
+      expect(text).not.toContain(HOSTILE)
+      expect((await call(server, "/dev?q=x")).text).not.toContain("In the send queue")
+    } finally {
+      upcoming = []
+    }
+    expect((await call(server, "/dev")).text).not.toContain("In the send queue")
   })
 
   it("says so where the outbox is empty, or nothing is like that", async () => {

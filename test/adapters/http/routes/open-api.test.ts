@@ -60,6 +60,7 @@ describe("the OpenAPI document", () => {
       "DELETE /api/admin/admins/{email}",
       "DELETE /api/admin/email-suppressions/{email}",
       "DELETE /api/admin/event-hooks/{hookId}",
+      "DELETE /api/queued-emails/{queueId}",
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
       "DELETE /api/v1/files/{fileId}/shares",
@@ -76,6 +77,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-log.csv",
       "GET /api/admin/email-log/count",
       "GET /api/admin/email-log/{sendId}",
+      "GET /api/admin/email-queue",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/event-hooks",
@@ -88,6 +90,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/other-jobs",
       "GET /api/convert/{fileId}/stream",
       "GET /api/files",
+      "GET /api/queued-emails/{queueId}",
       "GET /api/v1/account",
       "GET /api/v1/account/charges",
       "GET /api/v1/files/{fileId}",
@@ -132,6 +135,9 @@ describe("the OpenAPI document", () => {
       "POST /api/admin/customers",
       "POST /api/admin/customers/{customerId}/credits",
       "POST /api/admin/dead-letters/{id}/redrive",
+      "POST /api/admin/email-queue/pause",
+      "POST /api/admin/email-queue/resume",
+      "POST /api/admin/email-queue/{queueId}/cancel",
       "POST /api/admin/email-suppressions",
       "POST /api/admin/event-hooks",
       "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver",
@@ -147,6 +153,7 @@ describe("the OpenAPI document", () => {
       "POST /api/feedback",
       "POST /api/promo/{promo}/claim",
       "POST /api/send-email",
+      "POST /api/send-email/batch",
       "POST /api/v1/bulk",
       "POST /api/v1/files",
       "POST /api/v1/files/{fileId}/cancel",
@@ -215,7 +222,7 @@ describe("the OpenAPI document", () => {
     })
     for (const [name, { security }] of operations) {
       const wanted =
-        /send-email|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts|sends)/.test(
+        /send-email|queued-emails|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts|sends)/.test(
           name
         )
           ? [{ proxySecret: [] }]

@@ -72,6 +72,9 @@ it("every request with a JSON body has an example, which works as it stands", as
   const [first, second] = [await file(), await file()]
   const customer = (await ask("POST", "/api/admin/customers", "adminToken", '{"email":"first@example.com"}'))
     .json
+  const hook = (
+    await ask("POST", "/api/admin/event-hooks", "adminToken", '{"url":"https://hooks.example.com"}')
+  ).json
   const outcomes: Array<readonly [string, number, string]> = []
   for (const operation of withJson) {
     const { method, operationId, path, requestBody } = operation
@@ -84,6 +87,7 @@ it("every request with a JSON body has an example, which works as it stands", as
       .replace("{fileId}", first)
       .replace("{customerId}", customer.customer?.id ?? customer.customerId)
       .replace("{promo}", "welcome")
+      .replace("{hookId}", hook.id)
       .replace("{id}", sent ?? "none")
     const { status, text } = await ask(method, place, firstCredential(operation), example)
     outcomes.push([operationId, status, text.slice(0, 500)])

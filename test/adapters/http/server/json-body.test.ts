@@ -61,6 +61,7 @@ it("a declared body is read by the middleware, after the caller is known; but fo
     "beginSession",
     "claimPromo",
     "convertFile",
+    "enqueueBatch",
     "internal",
     "requestLink",
     "shareFile",

@@ -61,6 +61,26 @@ suiteLayer(layers)("HealthBoard on Postgres", (it) => {
       })
   )
 
+  it.effect(
+    "mails of the send queue and events for other systems wait from the moment at which they are due",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const request = { to: "a@x.test", subject: "s", text: "t", category: "auth", source: "api:test" }
+        const before = yield* waiting
+        const count = (now: typeof before, name: string) => (now[name] ?? 0) - (before[name] ?? 0)
+        yield* sql`select enqueue_email(${JSON.stringify(request)}::jsonb), enqueue_email(${JSON.stringify({
+          ...request,
+          sendAt: new Date(Date.now() + 3_600_000).toISOString()
+        })}::jsonb)`
+        yield* sql`with hook as (insert into event_hooks (url, secret, types) values ('https://x.test', 'whsec_cw==', '{email.*}') returning id)
+        insert into event_hook_deliveries (hook_id, message_id, type, subject, body, state, next_at)
+        select hook.id, 'm', 'email.sent', 'k', '{}', 'pending', now() + d from hook, unnest('{0 s, 1 hour}'::interval[]) as d`
+        const after = yield* waiting
+        assert.deepStrictEqual([count(after, "send_queue"), count(after, "event_hooks")], [1, 1])
+      })
+  )
+
   it.effect("figures: what waits, what is overdue, open jobs, and when events came last", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as layerSendQueue } from "../../../../src/adapters/postgres/mail/send-queue.ts"
+import { fixedRate } from "../../../../src/domain/mail/rate.ts"
 import type { QueueMove } from "../../../../src/ports/mail/send-queue.ts"
 import { SendQueue } from "../../../../src/ports/mail/send-queue.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
@@ -28,7 +29,7 @@ const makeWorld = Effect.gen(function* () {
   })
   const take = Effect.map(
     queue.take({
-      paces: [{ provider: "provider_a", rate: 0, fixed: true }],
+      paces: [{ provider: "provider_a", ...fixedRate(0) }],
       primary: "provider_a",
       limit: 10,
       leaseMs: 60_000

@@ -149,7 +149,9 @@ describe("the send queue under races", () => {
         Effect.gen(function* () {
           const world = yield* makeQueueWorld()
           const { sql } = world
-          const paces = JSON.stringify([{ provider: "provider_a", rate: 0, fixed: true, primary: true }])
+          const paces = JSON.stringify([
+            { provider: "provider_a", rate: 0, least: 0, most: 0, primary: true }
+          ])
           /** Pages that a claim of 20 requests reads, those of its functions included. */
           const reads = Effect.gen(function* () {
             yield* world.enqueue.all(Array.from({ length: 20 }, () => request()))

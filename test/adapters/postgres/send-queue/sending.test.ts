@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { SlowSql } from "../../../../src/adapters/postgres/client.ts"
+import { layer as layerStories } from "../../../../src/adapters/postgres/delivery/mail-stories.ts"
+import { MailStories } from "../../../../src/ports/delivery/mail-stories.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { untilFound } from "../../../support/until.ts"
 import { makeQueueWorld } from "../../../support/worlds/queue-world.ts"
@@ -30,6 +33,11 @@ describe("the sender of the queue", () => {
       const found = yield* world.queue.find(queued.id)
       assert.strictEqual(found?.result?.status, "sent")
       assert.strictEqual(found?.attempts, 1)
+      const story = yield* MailStories.use((stories) => stories.of(queued.id)).pipe(
+        Effect.provide(layerStories),
+        Effect.provideService(SlowSql, world.sql)
+      )
+      assert.strictEqual(Date.parse(story?.rows[0]?.queued?.sendAt ?? ""), queued.sendAt)
     }).pipe(Effect.provide(layerPostgres))
   )
 

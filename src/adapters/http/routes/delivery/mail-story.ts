@@ -82,6 +82,7 @@ const Story = Schema.Struct({
       ...fields,
       attempts: Schema.Array(SendAttempt),
       retry_at: Schema.NullOr(Schema.String),
+      queued: Schema.NullOr(Schema.Struct({ queuedAt: Schema.String, sendAt: Schema.String })),
       events: Schema.Array(LoggedEvent),
       suppression_marks: Schema.Array(Schema.String)
     }).annotate({ identifier: "MailStoryRow" })

@@ -4,6 +4,7 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/h
 import { QueueConfig } from "../../../../application/send-queue/queue-config.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { QueueState } from "../../../../domain/mail/queue.ts"
+import { rateOf } from "../../../../domain/mail/rate.ts"
 import { Category } from "../../../../domain/mail/suppression/policy.ts"
 import { type QueueOverview, SendQueue } from "../../../../ports/mail/send-queue.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
@@ -172,11 +173,12 @@ export const adminQueueHandlers = HttpApiBuilder.group(
             categories: categoriesOf(overview),
             oldestDueAt: oldest.toSorted()[0] ?? null,
             paused: overview.paused,
-            pace: paces.map(({ fixed, provider, rate }) => {
+            pace: paces.map((pace) => {
+              const { provider } = pace
               const known = overview.pace.find((one) => one.provider === provider)
               return {
                 provider,
-                ratePerSecond: fixed || rate === 0 ? rate : Math.max(rate, known?.ratePerSecond ?? 0),
+                ratePerSecond: rateOf(pace, known?.ratePerSecond),
                 heldUntil: known?.heldUntil ?? null
               }
             }),

@@ -1,12 +1,13 @@
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
 import { QueueId } from "../../../../domain/ids.ts"
-import { SendRequest } from "../../../../domain/mail/message.ts"
 import { MAX_BATCH, QueueState } from "../../../../domain/mail/queue.ts"
+import { QueueableRequest } from "../../../../domain/mail/read-request.ts"
 import { SendResult } from "../../../../domain/mail/send-result.ts"
+import { strictDecoder } from "../../../../domain/request-body.ts"
 import { type Queued, type QueueRefused, SendQueue } from "../../../../ports/mail/send-queue.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf, builtWith, isUuid } from "../../server/endpoint.ts"
@@ -24,22 +25,6 @@ import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a batch, bytes. */
 const MAX_BATCH_BODY = 60 * 1024 * 1024
-
-/** When a queued mail is sent, beside the mail itself. */
-const times = {
-  queue: Schema.optional(Schema.Boolean).annotate({
-    description: "True: the mail is queued, and sent at the pace that the provider takes."
-  }),
-  sendAt: Schema.optional(Schema.String).annotate({
-    description:
-      "ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before."
-  })
-}
-
-/** A mail that may be queued. */
-export const QueueableRequest = Schema.Struct({ ...SendRequest.fields, ...times }).annotate({
-  identifier: "SendRequest"
-})
 
 /** The 202 of a queued mail. */
 export const QueuedAnswer = Schema.Struct({
@@ -159,11 +144,8 @@ export class QueueGroup extends HttpApiGroup.make("queue")
   )
   .middleware(ProxySecret) {}
 
-const emailsOf = (body: unknown): ReadonlyArray<unknown> | undefined => {
-  if (typeof body !== "object" || body === null) return undefined
-  const emails: unknown = Reflect.get(body, "emails")
-  return Array.isArray(emails) && Object.keys(body).length === 1 ? emails : undefined
-}
+/** The requests of a batch, each of unknown shape. */
+const decodeBatch = strictDecoder(Schema.Struct({ emails: Schema.Array(Schema.Unknown) }))
 
 const noMail = Effect.fail(problem("NOT_FOUND", "The queue has no such mail"))
 
@@ -197,12 +179,9 @@ export const queueHandlers = HttpApiBuilder.group(
     }: {
       readonly request: HttpServerRequest.HttpServerRequest
     }) {
-      const emails = emailsOf(yield* readLargeJson(request, MAX_BATCH_BODY))
-      if (emails === undefined)
-        return yield* Effect.fail(
-          invalidRequest([{ path: "emails", message: "must be a list of requests, and the only member" }])
-        )
-      const queued = yield* enqueue.all(emails)
+      const body = decodeBatch(yield* readLargeJson(request, MAX_BATCH_BODY))
+      if (Result.isFailure(body)) return yield* Effect.fail(invalidRequest(body.failure))
+      const queued = yield* enqueue.all(body.success.emails)
       return HttpServerResponse.jsonUnsafe(
         {
           ok: true,

@@ -7,7 +7,7 @@ import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
 import { FailureKind } from "../../../../domain/mail/failover.ts"
 import type { SendRequest } from "../../../../domain/mail/message.ts"
 import { Provider, dedupes } from "../../../../domain/mail/provider.ts"
-import { asksForQueue, decodeQueueRequest } from "../../../../domain/mail/queue-request.ts"
+import { asksForQueue, decodeQueueRequest, QueueableRequest } from "../../../../domain/mail/read-request.ts"
 import type { SendResult } from "../../../../domain/mail/send-result.ts"
 import { ProxySecret } from "../../server/access.ts"
 import { apiOf, builtWith } from "../../server/endpoint.ts"
@@ -20,7 +20,7 @@ import {
   problemSchema,
   Unavailable
 } from "../../server/problem.ts"
-import { QueueableRequest, queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
+import { queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a relay call, bytes: 40 MB of attachments in base64, and the rest of the message. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { makeMailDatabase } from "../../../../../src/adapters/memory/mail/mail-store.ts"
 import { makeSendQueue } from "../../../../../src/adapters/memory/mail/send-queue.ts"
+import { fixedRate } from "../../../../../src/domain/mail/rate.ts"
 import { ADMIN_TOKEN, call, startServer, type TestServer } from "../../harness.ts"
 
 const { queue } = makeSendQueue(makeMailDatabase())
@@ -80,7 +81,7 @@ it("what is being sent is not cancelled", async () => {
   const [sending] = await enqueue("third")
   await Effect.runPromise(
     queue.take({
-      paces: [{ provider: "provider_a", rate: 0, fixed: true }],
+      paces: [{ provider: "provider_a", ...fixedRate(0) }],
       primary: "provider_a",
       limit: 10,
       leaseMs: 1000

@@ -275,20 +275,40 @@ describe("the relay's body", () => {
   })
 
   it.each([
-    ["sendAt", "2030-01-01T00:00:00Z"],
     ["scheduledAt", "in 1 min"],
-    ["scheduled_at", "in 1 min"],
-    ["queue", true]
-  ])("400 for %s, which would be sent at once", async (name, value) => {
+    ["scheduled_at", "in 1 min"]
+  ])("400 with the name that the send queue has for %s, which would be sent at once", async (name, value) => {
     const calls = before()
     const answer = await relay(server, { ...mail, [name]: value })
     expect([answer.status, answer.json.issues[0].path, got.length]).toEqual([400, name, calls])
-    expect(answer.json.detail).toContain("is sent at once")
+    expect(answer.json.detail).toContain("the send queue takes sendAt")
   })
+
+  it.each([{ queue: "yes" }, { sendAt: "tomorrow" }, { sendAt: "2030-01-01T00:00:00" }, { sendAt: 5 }])(
+    "400 for %j, of which nobody can tell what is meant",
+    async (change) => {
+      const calls = before()
+      const answer = await relay(server, { ...mail, ...change })
+      expect([answer.status, answer.json.issues[0].path, got.length]).toEqual([
+        400,
+        Object.keys(change)[0],
+        calls
+      ])
+    }
+  )
 
   it("takes null for what is absent, [] for no tags, and a byte order mark", async () => {
     before()
-    const nulls = { cc: null, bcc: null, from: null, html: null, idempotencyKey: null, expiresAt: null }
+    const nulls = {
+      cc: null,
+      bcc: null,
+      from: null,
+      html: null,
+      idempotencyKey: null,
+      expiresAt: null,
+      queue: null,
+      sendAt: null
+    }
     const attachment = { filename: "a.txt", content: "aGk=", contentType: null, contentId: null }
     const body = { ...mail, ...nulls, tags: [], headers: [], attachments: [attachment] }
     expect((await relay(server, `\uFEFF${JSON.stringify(body)}`)).status).toBe(200)

@@ -32,6 +32,7 @@ const row = (number: number, at: string, parts: Partial<StoryRow>): StoryRow => 
   alerted_at: null,
   attempts: [],
   retry_at: "2026-01-02T10:02:00Z",
+  queued: null,
   events: [],
   suppression_marks: [],
   ...parts
