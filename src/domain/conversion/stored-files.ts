@@ -50,7 +50,7 @@ export const jobOfResult = (key: string): JobId | undefined => {
   return id === undefined ? undefined : JobId.make(id)
 }
 
-/** Key of an uploaded file; where an upload may be attempted again, each attempt has a key of its own. */
+/** Key of an uploaded file. `attempt` keeps the objects of several attempts at one upload apart. */
 export const fileKey = (fileId: FileId, attempt?: string): string =>
   `${filePrefix(fileId)}source${attempt === undefined ? "" : `-${attempt}`}`
 

@@ -236,7 +236,13 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.invites ?? Layer.mock(TeamInvites, {}),
     behind.accounts ?? Layer.mock(AccountClosing, {}),
     behind.funds ?? Layer.mock(Accounts, {}),
-    behind.calls ?? Layer.mock(RepeatableCalls, {}),
+    behind.calls ??
+      Layer.succeed(
+        RepeatableCalls,
+        RepeatableCalls.of({
+          once: (_, { run }) => run({ id: anyId(), repeatable: false, sameContent: () => Effect.void })
+        })
+      ),
     behind.customers ?? Layer.mock(Customers, {}),
     behind.files ??
       Layer.mergeAll(

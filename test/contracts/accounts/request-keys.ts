@@ -9,7 +9,7 @@ import { Duration, Effect, type Layer } from "effect"
 import { type HeldKey, type KeyedRequest, RequestKeys } from "../../../src/ports/accounts/request-keys.ts"
 import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../support/any-id.ts"
-import { customer, DocumentsWorld } from "../conversion/documents-world.ts"
+import { customer, type DocumentsWorld } from "../conversion/documents-world.ts"
 
 const window = Duration.minutes(1)
 /** A lease that is over at once: its holder counts as dead. */

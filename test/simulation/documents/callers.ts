@@ -5,14 +5,7 @@ import type { CustomerId } from "../../../src/domain/ids.ts"
 import { anyId } from "../../support/any-id.ts"
 import { bytesOf, drawPaper } from "./papers.ts"
 import { asked, front, OPTIONS } from "./people.ts"
-import type { DocumentsWorld } from "./setting.ts"
-
-/** A call that its caller repeats under one key: the ids that its attempts had, and what they were answered. */
-export interface RepeatedCall {
-  readonly name: string
-  readonly ids: Set<string>
-  readonly answers: Set<string>
-}
+import type { DocumentsWorld, RepeatedCall } from "./setting.ts"
 
 type Front = ReturnType<typeof front>
 

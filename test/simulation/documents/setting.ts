@@ -63,7 +63,6 @@ import {
   type Bug,
   BUGS
 } from "./bugs.ts"
-import type { RepeatedCall } from "./callers.ts"
 import {
   type Ledger,
   makeLedger,
@@ -140,6 +139,13 @@ export interface DocumentsProcess extends SimProcess {
   readonly here: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
   /** SIGTERM: its work is interrupted, and may release what it holds. */
   readonly stop: Effect.Effect<void>
+}
+
+/** A call that its caller repeats under one key: the ids that its attempts had, and what they were answered. */
+export interface RepeatedCall {
+  readonly name: string
+  readonly ids: Set<string>
+  readonly answers: Set<string>
 }
 
 /** Everything that lives outside the simulated processes, and survives them. */

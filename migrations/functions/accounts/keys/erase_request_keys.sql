@@ -1,5 +1,5 @@
--- Removes a person from the answers that are kept for repeated calls: those of the account, and the address in answers about shares, which
--- name the recipients whose mail did not go out. Called by `erase_person`. `p_customer_id` is null where the person has no account.
+-- Removes a person from the answers that are kept for repeated calls: every answer to the account, and the address in answers about shares,
+-- which list unsent recipients. Called by `erase_person`. `p_customer_id`: the account, or null.
 create or replace function erase_request_keys(p_email text, p_customer_id uuid) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp

@@ -2,7 +2,7 @@
 --   held           the attempt may work, with ids that follow from `call_id`; the same lease again is answered the same
 --   answered       `answer` is the first attempt's
 --   busy           another attempt is under way
---   other_request  the key stands for another request
+--   other_request  the key is in use for another request
 -- A key older than 24 hours is a new one. Locks the key alone.
 create or replace function hold_request_key(
   p_customer_id uuid, p_key_hash text, p_request_hash text, p_call_id uuid, p_lease uuid, p_window interval

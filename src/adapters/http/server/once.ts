@@ -115,14 +115,16 @@ const onceOn =
         calls.once<A, E, R, E2, R2>(request, {
           run: ({ sameContent, ...call }) =>
             run(
-              { ...call, sameContent: (hash) => Effect.catch(sameContent(hash), refused) },
+              { ...call, sameContent: (hash) => sameContent(hash).pipe(Effect.catch(refused)) },
               key === undefined ? body : Effect.succeed(given)
             ),
           changedNothing: ({ status }) => status < 500,
           contentHash
         })
-      return yield* Effect.catch(answer, (error): Effect.Effect<never, E | E2 | NotBegun> =>
-        "_tag" in error ? refused(error) : Effect.fail(error)
+      return yield* answer.pipe(
+        Effect.catch((error): Effect.Effect<never, E | E2 | NotBegun> =>
+          "_tag" in error ? refused(error) : Effect.fail(error)
+        )
       )
     })
 

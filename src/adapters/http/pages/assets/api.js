@@ -149,11 +149,12 @@ export const ask = async (method, path, body) => {
   const headers = new Headers({ accept: "application/json" })
   /** @type {RequestInit} */
   const request = { method, headers }
-  if (body !== undefined) {
+  const json = body === undefined ? "" : JSON.stringify(body)
+  if (json !== "") {
     headers.set("content-type", "application/json")
-    request.body = JSON.stringify(body)
+    request.body = json
   }
-  const call = `${path} ${request.body ?? ""}`
+  const call = `${path} ${json}`
   if (method === "POST") headers.set("idempotency-key", keyOf(call))
   let status
   let text

@@ -87,10 +87,9 @@ describe("HTTP-16: a call under one Idempotency-Key", () => {
           }).then(async (answer) => ({ status: answer.status, json: await answer.json() }))
         const answers = await Promise.all(servers.map(ask))
         const last = await ask(false)
-        for (const { json, status } of answers) {
-          if (status === 409) expect(json.code).toBe("IDEMPOTENCY_IN_PROGRESS")
-          else expect([status, json]).toEqual([202, last.json])
-        }
+        // An attempt that waits too long for the answer gets a 409.
+        for (const answer of answers.filter(({ json }) => json.code !== "IDEMPOTENCY_IN_PROGRESS"))
+          expect(answer).toEqual({ status: 202, json: last.json })
         expect(await taken(owner)).toEqual({ credits: 2, works: 1 })
       }),
       { numRuns: 6 }
