@@ -159,6 +159,9 @@ const answerOf = ({ responses }: Operation): { readonly kind: string; readonly t
 }
 
 const KEYED = "idempotencyKey"
+const KEY_HEADER = "idempotency-key"
+const takesKey = ({ parameters }: Operation) =>
+  parameters.some((one) => one.in === "header" && one.name.toLowerCase() === KEY_HEADER)
 const bodyOf = ({ requestBody }: Operation) => jsonOf(requestBody?.content)
 const hasSecret = ({ security = [] }: Operation) => security.some((one) => "proxySecret" in one)
 /** A POST without a JSON body may take bytes: their type is the caller's. */
@@ -170,7 +173,7 @@ const bodyType = (method: string, operation: Operation) => {
 }
 
 const inputOf = (method: string, operation: Operation): string => {
-  // What a header says the body says as well.
+  // The one header is the idempotency key: the body says it as well, or the client makes it.
   const named = operation.parameters.filter((one) => one.in !== "header")
   const parameters = named.map(({ name, required, schema }) => {
     const types = typeOf(withoutNull(schema), true).split(" | ")
@@ -225,7 +228,7 @@ const types = [
   "}\n"
 ].join("\n")
 
-/** `METHOD path`, then how the answer arrives where it is no JSON, `key` for a body with an idempotency key, `secret` for the relay's. */
+/** `METHOD path`, then how the answer arrives where it is no JSON, `key` for a body with an idempotency key, `key-header` for one in a header, `secret` for the relay's. */
 const routeOf = ({ method, operation, path }: (typeof operations)[number]) => {
   const { kind } = answerOf(operation)
   const body = bodyOf(operation)
@@ -236,6 +239,7 @@ const routeOf = ({ method, operation, path }: (typeof operations)[number]) => {
   const flags = [
     kind === "json" ? [] : [kind],
     properties[KEYED] === undefined ? keyedLists : ["key"],
+    properties[KEYED] === undefined && takesKey(operation) ? ["key-header"] : [],
     hasSecret(operation) ? ["secret"] : []
   ].flat()
   return [method, path, ...flags].join(" ")
@@ -247,7 +251,7 @@ for (const one of operations) {
   groups.set(group, [...(groups.get(group) ?? []), `    ${name}: ${JSON.stringify(routeOf(one))}`])
 }
 const table = `${HEAD}
-/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`key:LIST\` where each entry of its list has one, \`secret\` where the caller proves itself by the shared secret. */
+/** Every route: method, path, how the answer arrives where it is not JSON, \`key\` where the body has an idempotency key, \`key:LIST\` where each entry of its list has one, \`key-header\` where a header is the key, \`secret\` where the caller proves itself by the shared secret. */
 export const ROUTES = {
 ${[...groups].map(([group, routes]) => `  ${group}: {\n${routes.join(",\n")}\n  }`).join(",\n")}
 } as const

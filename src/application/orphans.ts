@@ -4,9 +4,10 @@ import type { ObjectStoreService } from "../ports/object-store.ts"
 
 /**
  * Objects of something made earlier than this that has no row are orphans. The row is written once the objects are stored, within
- * minutes; a day, since its time and now are read off the clocks of two machines, one of which may be hours off.
+ * minutes. Two days: a repeated upload has the id of its first attempt, up to a day earlier, and its time and now are read off the
+ * clocks of two machines, one of which may be hours off.
  */
-const ORPHAN_AGE_MS = 24 * 60 * 60 * 1000
+const ORPHAN_AGE_MS = 48 * 60 * 60 * 1000
 
 /** Objects that are looked up, and removed, in one call. */
 const AT_ONCE = 500

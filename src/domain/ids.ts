@@ -62,6 +62,14 @@ export interface SendKey {
   readonly tag: KeyTag | undefined
 }
 
+const PART_BITS = 48
+
+/** The id of the thing at `place`, from 0, of those that were made together: theirs, but for the last twelve digits. */
+export const idOfPart = (id: string, place: number): string => {
+  const last = (Number.parseInt(id.slice(-12), 16) + 1 + place) % 2 ** PART_BITS
+  return id.slice(0, -12) + last.toString(16).padStart(12, "0")
+}
+
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Whether a text has the form of our ids. */

@@ -4,7 +4,7 @@ import type { RawBody } from "./generated/types.ts"
 import type { CallProblem, Problem, Result } from "./problems.ts"
 import { counted, sendByXhr, type UploadProgress } from "./progress.ts"
 import { type Sleep, sleep, waitBefore } from "./retry.ts"
-import { addressOf, type Input, type Outgoing, outgoingOf, type Route } from "./route.ts"
+import { addressOf, type Input, newKey, type Outgoing, outgoingOf, type Route } from "./route.ts"
 
 /** Retries of one call, after its first attempt. */
 const RETRIES = 4
@@ -12,6 +12,9 @@ const RETRIES = 4
 /** How long one attempt may take, milliseconds; a body of bytes gets longer, an event stream has no end. */
 const TIMEOUT_MS = 60_000
 const UPLOAD_TIMEOUT_MS = 600_000
+
+/** Of calls that make or cost something: a caller may name a key of their own among the headers. */
+const KEY_HEADER = "idempotency-key"
 
 /** Longest answer that is taken, bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -55,10 +58,11 @@ const headersOf = async (
   { options }: Session,
   { secret }: Route,
   given: CallOptions,
-  type?: string
+  { key, type }: { readonly key?: string | undefined; readonly type?: string | undefined } = {}
 ): Promise<Headers> => {
   const headers = new Headers({ ...options.headers, ...given.headers })
   if (type !== undefined) headers.set("content-type", type)
+  if (key !== undefined && !headers.has(KEY_HEADER)) headers.set(KEY_HEADER, key)
   if (secret) {
     if (options.secret !== undefined) headers.set("x-proxy-secret", options.secret)
   } else if (options.token !== undefined) {
@@ -102,7 +106,7 @@ const transmit = (
 }
 
 /** Whether the request may go out again without knowing what became of the one before. */
-const isSafe = ({ keyed, method }: Route) => keyed || method !== "POST"
+const isSafe = ({ keyHeader, keyed, method }: Route) => keyed || keyHeader || method !== "POST"
 
 const noAnswer = (cause: unknown, given: CallOptions, limit: AbortSignal, safe: boolean): CallProblem =>
   given.signal?.aborted === true
@@ -118,11 +122,11 @@ const attempt = async (
   session: Session,
   route: Route,
   url: string,
-  outgoing: Outgoing,
+  outgoing: Outgoing & { readonly key: string | undefined },
   given: CallOptions
 ) => {
   const usual = outgoing.raw === undefined ? TIMEOUT_MS : UPLOAD_TIMEOUT_MS
-  const headers = await headersOf(session, route, given, outgoing.type)
+  const headers = await headersOf(session, route, given, outgoing)
   const limit = AbortSignal.timeout(given.timeoutMs ?? session.options.timeoutMs ?? usual)
   const signal = given.signal === undefined ? limit : AbortSignal.any([given.signal, limit])
   const init = initOf(session, route, headers, signal, outgoing.body)
@@ -145,7 +149,8 @@ export const call = async (
 ): Promise<Result<unknown, Problem | CallProblem>> => {
   const address = addressOf(route, input)
   if ("problem" in address) return { ok: false, error: address.problem, attempts: 0 }
-  const outgoing = outgoingOf(route, input["body"])
+  // All attempts share the key.
+  const outgoing = { ...outgoingOf(route, input["body"]), key: route.keyHeader ? newKey() : undefined }
   // A stream is gone once it was read.
   const retries = outgoing.body instanceof ReadableStream ? 0 : retriesOf(session, given)
   for (let attempts = 1; ; attempts += 1) {

@@ -14,6 +14,8 @@ export interface Route {
   readonly keyed: boolean
   /** The member of the body whose entries have the keys. */
   readonly keyedList: string | undefined
+  /** Its idempotency key is a header. */
+  readonly keyHeader: boolean
   /** Its caller proves itself by the shared secret. */
   readonly secret: boolean
 }
@@ -26,7 +28,15 @@ export const routeOf = (text: string): Route => {
   const kind = KINDS.find((one) => flags.includes(one)) ?? "json"
   const keyedList = flags.find((flag) => flag.startsWith("key:"))?.slice("key:".length)
   const keyed = flags.includes("key") || keyedList !== undefined
-  return { method, path, kind, keyed, keyedList, secret: flags.includes("secret") }
+  return {
+    method,
+    path,
+    kind,
+    keyed,
+    keyedList,
+    keyHeader: flags.includes("key-header"),
+    secret: flags.includes("secret")
+  }
 }
 
 /** Text that a URL would not keep as a segment: it is dropped, or leads elsewhere. */
@@ -65,7 +75,7 @@ export const addressOf = (
 }
 
 /** An idempotency key of 128 random bits; `randomUUID` is missing on pages without https. */
-const newKey = (): string =>
+export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
     ""
   )

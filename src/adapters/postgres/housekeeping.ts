@@ -14,7 +14,7 @@ const { answer, done } = statements({ repeatable: true, within: "1 minute" })
 const ROWS_AT_ONCE = 1_000
 
 /**
- * Deletes keys after 24 hours, requests of the send queue 30 days after their end, expired links and sessions, and allowances that are whole again; suppresses by events of mails with
+ * Deletes keys of mails and of calls after 24 hours, requests of the send queue 30 days after their end, expired links and sessions, and allowances that are whole again; suppresses by events of mails with
  * a lost row. Several processes may do it at once.
  */
 export const runHousekeeping = Effect.gen(function* () {
@@ -25,5 +25,10 @@ export const runHousekeeping = Effect.gen(function* () {
   yield* drain(ROWS_AT_ONCE, answer("suppressLost", Schema.Int, suppressLost))
   yield* done("purgeQueue", sql`select purge_email_queue()`)
   yield* done("purgeAccess", sql`select purge_access()`)
+  yield* done(
+    "purgeRequestKeys",
+    sql`delete from request_keys where created_at < clock_timestamp() - interval '24 hours'
+      and held_until < clock_timestamp()`
+  )
   yield* done("purgeAllowances", sql`delete from allowances where free_at < clock_timestamp()`)
 })

@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { HOLD_WINDOW, type JobStatus, type ConversionOptions } from "../../domain/conversion/job.ts"
-import { type CustomerId, type FileId, JobId } from "../../domain/ids.ts"
+import { type CustomerId, type FileId, idOfPart, JobId } from "../../domain/ids.ts"
 import { BulkOrders } from "../../ports/conversion/bulk-orders.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -17,6 +17,10 @@ const LOOK_EVERY = Duration.millis(100)
 
 /** Files that are to be converted together. */
 interface BulkRequest {
+  /** The same one again starts nothing. */
+  readonly callId?: string
+  /** The owner's own name for it. */
+  readonly reference?: string | undefined
   readonly customerId: CustomerId
   readonly items: ReadonlyArray<{
     readonly fileId: FileId
@@ -72,17 +76,15 @@ export const layer: Layer.Layer<BulkConversions, never, BulkOrders | ConversionS
       })
 
       return BulkConversions.of({
-        start: Effect.fnUntraced(function* ({ customerId, items }) {
-          const bulkId = yield* random.uuidV7()
-          const jobs = yield* Effect.forEach(items, ({ fileId, options, urgent }) =>
-            Effect.map(random.uuidV7(), (id) => ({
-              jobId: JobId.make(id),
-              fileId,
-              options: urgent ? options : { ...options, _batchLane: true }
-            }))
-          )
+        start: Effect.fnUntraced(function* ({ callId, customerId, items, reference }) {
+          const bulkId = callId ?? (yield* random.uuidV7())
+          const jobs = items.map(({ fileId, options, urgent }, place) => ({
+            jobId: JobId.make(idOfPart(bulkId, place)),
+            fileId,
+            options: urgent ? options : { ...options, _batchLane: true }
+          }))
           const window = HOLD_WINDOW
-          const answer = yield* orders.request({ bulkId, customerId, items: jobs, window })
+          const answer = yield* orders.request({ bulkId, customerId, reference, items: jobs, window })
           if (answer.answer !== "queued") return answer
           yield* ringBell("conversions")
           const fileIds = items.map(({ fileId }) => fileId)

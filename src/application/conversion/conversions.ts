@@ -52,6 +52,8 @@ export class Conversions extends Context.Service<
   Conversions,
   {
     readonly convert: (request: {
+      /** The same one again starts nothing. */
+      readonly callId?: string
       readonly fileId: FileId
       readonly customerId: CustomerId
       readonly options: ConversionOptions
@@ -69,6 +71,8 @@ export class Conversions extends Context.Service<
       readonly customerId: CustomerId
     }) => Effect.Effect<Cancelled, StoreUnavailable>
     readonly preserveFormatting: (file: {
+      /** As of `convert`. */
+      readonly callId?: string
       readonly fileId: FileId
       readonly customerId: CustomerId
     }) => Effect.Effect<
@@ -76,6 +80,8 @@ export class Conversions extends Context.Service<
       StoreUnavailable
     >
     readonly reflow: (flyer: {
+      /** As of `convert`. */
+      readonly callId?: string
       readonly flyerId: FlyerId
       readonly customerId: CustomerId
     }) => Effect.Effect<Started<Requested | "resolved">, StoreUnavailable>
@@ -92,28 +98,18 @@ export class Conversions extends Context.Service<
         customerId: CustomerId
       ): Effect.Effect<StoredFile | undefined, StoreUnavailable> => store.file(fileId, customerId)
 
-      const convert: Conversions["Service"]["convert"] = Effect.fnUntraced(function* ({
-        customerId,
-        fileId,
-        options
-      }) {
-        const jobId = JobId.make(yield* random.uuidV7())
-        const answer = yield* store.request({ jobId, fileId, customerId, options, window: HOLD_WINDOW })
+      const convert: Conversions["Service"]["convert"] = Effect.fnUntraced(function* ({ callId, ...asked }) {
+        const jobId = JobId.make(callId ?? (yield* random.uuidV7()))
+        const answer = yield* store.request({ ...asked, jobId, window: HOLD_WINDOW })
         if (answer !== "queued") return { answer }
         yield* ringBell("conversions")
-        const file = yield* owned(fileId, customerId)
-        return { answer, id: jobId, status: yield* statusOf(store, fileId, file?.kind) }
+        const file = yield* owned(asked.fileId, asked.customerId)
+        return { answer, id: jobId, status: yield* statusOf(store, asked.fileId, file?.kind) }
       })
 
-      const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({ customerId, flyerId }) {
-        const jobId = JobId.make(yield* random.uuidV7())
-        const answer = yield* store.requestReflow({
-          flyerId,
-          customerId,
-          jobId,
-          options: {},
-          window: HOLD_WINDOW
-        })
+      const reflow: Conversions["Service"]["reflow"] = Effect.fnUntraced(function* ({ callId, ...flyer }) {
+        const jobId = JobId.make(callId ?? (yield* random.uuidV7()))
+        const answer = yield* store.requestReflow({ ...flyer, jobId, options: {}, window: HOLD_WINDOW })
         yield* ringBell("conversions")
         return answer === "queued" ? { answer, id: jobId, status: "pending" } : { answer }
       })
@@ -144,8 +140,8 @@ export class Conversions extends Context.Service<
           return answer === "cancelled" ? { answer, jobId: file.jobId } : { answer }
         }),
 
-        preserveFormatting: Effect.fnUntraced(function* ({ customerId, fileId }) {
-          const id = FlyerId.make(yield* random.uuidV7())
+        preserveFormatting: Effect.fnUntraced(function* ({ callId, customerId, fileId }) {
+          const id = FlyerId.make(callId ?? (yield* random.uuidV7()))
           const answer = yield* store.requestFlyer({ id, fileId, customerId, window: HOLD_WINDOW })
           yield* ringBell("conversions")
           return { answer, id }

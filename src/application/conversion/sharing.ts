@@ -24,6 +24,8 @@ export interface ShareRequest {
   /** Bare addresses; each gets a separate mail and does not see the others. */
   readonly recipients: ReadonlyArray<string>
   readonly message: string | undefined
+  /** A repeated call has the same id, and mails a recipient once. */
+  readonly callId?: string | undefined
 }
 
 /** Recipients, split by whether their mail went out (MAIL-3). */
@@ -48,7 +50,7 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
       const files = yield* SharedFiles
       const sendMail = yield* makeProductMail
       return Sharing.of({
-        share: Effect.fnUntraced(function* ({ customerId, fileId, message, recipients }) {
+        share: Effect.fnUntraced(function* ({ callId, customerId, fileId, message, recipients }) {
           const link = yield* files.link({ fileId, customerId })
           if (link === undefined) return yield* new NoSuchFile()
           // Before the mails go out: every address that may have the link is on the list.
@@ -57,13 +59,19 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
             recipients: [...new Set(recipients)],
             expiresAt: link.expiresAt
           })
+          const addresses = links.map(({ email }) => email).sort()
           const sent = yield* Effect.forEach(
             links,
             ({ email: to, url }) =>
               Effect.map(
                 sendMail(
                   { kind: "share", message, ...link, url },
-                  { to, category: "transactional", source: "api:share" }
+                  {
+                    to,
+                    category: "transactional",
+                    source: "api:share",
+                    ...(callId && { idempotencyKey: `share/${callId}/${addresses.indexOf(to)}` })
+                  }
                 ),
                 (result) => ({ to, ok: isOk(result) })
               ),

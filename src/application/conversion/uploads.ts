@@ -11,7 +11,7 @@ import {
   NoRoomForFile
 } from "../../domain/conversion/stored-files.ts"
 import { type CustomerId, FileId } from "../../domain/ids.ts"
-import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import { ConversionStore, type NewFile } from "../../ports/conversion/conversion-store.ts"
 import {
   DocumentInspector,
   type DocumentReaderAway,
@@ -38,16 +38,36 @@ type UploadError =
   | ObjectStoreError
   | StoreUnavailable
 
+/** A body that fails once it is larger than a file may be. */
+const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
+  let size = 0
+  return Stream.mapEffect(body, (bytes) => {
+    size += bytes.length
+    return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
+  })
+}
+
+/** An upload that may be attempted again, also while an earlier attempt is under way. */
+interface UploadCall<E> {
+  /** The same for all its attempts, which enter one file. */
+  readonly id: string
+  /** Compares the body, which was read, with that of an earlier attempt. */
+  readonly sameContent: Effect.Effect<void, E>
+}
+
 /** Takes files in: streamed to the object store, inspected by content, then recorded. */
 export class Uploads extends Context.Service<
   Uploads,
   {
     /** Leaves nothing behind when an upload fails or is cut off. */
-    readonly add: <E, R>(upload: {
+    readonly add: <E, R, E2 = never>(upload: {
       readonly customerId: CustomerId
       readonly name: string
+      /** The owner's own name for it. */
+      readonly reference?: string | undefined
       readonly body: Stream.Stream<Uint8Array, E, R>
-    }) => Effect.Effect<StoredFile, UploadError | E, R>
+      readonly call?: UploadCall<E2> | undefined
+    }) => Effect.Effect<StoredFile, UploadError | E | E2, R>
   }
 >()("postlane/application/Uploads") {
   static readonly layer: Layer.Layer<
@@ -62,20 +82,32 @@ export class Uploads extends Context.Service<
       const objects = yield* FileObjects
       const random = yield* SecureRandom
 
-      const bounded = <E, R>(body: Stream.Stream<Uint8Array, E, R>) => {
-        let size = 0
-        return Stream.mapEffect(body, (bytes) => {
-          size += bytes.length
-          return size > MAX_FILE_BYTES ? Effect.fail(new FileTooLarge()) : Effect.succeed(bytes)
-        })
-      }
+      /** Enters a file with a stored object, which is dropped where the file has another one, or none. */
+      const enter = Effect.fnUntraced(function* (
+        file: NewFile,
+        dropped: Effect.Effect<void>,
+        lost: Effect.Effect<void>
+      ) {
+        const entered = yield* store.addFile(file).pipe(
+          Effect.tapErrorTag("NoRoomForFile", () => dropped),
+          Effect.onError(() => lost)
+        )
+        if (entered.objectKey !== file.objectKey) yield* dropped
+        return entered
+      })
 
       return Uploads.of({
-        add: Effect.fnUntraced(function* ({ body, customerId, name }) {
+        add: Effect.fnUntraced(function* ({ body, call, customerId, name, reference }) {
+          const id = FileId.make(call?.id ?? (yield* random.uuidV7()))
+          const known = call && (yield* store.file(id, customerId))
+          if (call !== undefined && known !== undefined) {
+            yield* Stream.runDrain(bounded(body))
+            yield* call.sameContent
+            return known
+          }
           // Checked before anything is read; `addFile` checks again, with the size.
           if (!(yield* store.hasRoom(customerId))) return yield* new NoRoomForFile()
-          const id = FileId.make(yield* random.uuidV7())
-          const objectKey = fileKey(id)
+          const objectKey = fileKey(id, call && (yield* random.uuidV7()))
           const sizeBytes = yield* objects.put(objectKey, bounded(body), {
             contentType: "application/octet-stream"
           })
@@ -83,22 +115,27 @@ export class Uploads extends Context.Service<
           const inspected = objects
             .localPath(objectKey)
             .pipe(Effect.flatMap(inspector.inspect), Effect.scoped)
+          // Where the answer of the entry is lost the row may be there, and no file may lack its object: the row goes, too. But an
+          // upload that may be attempted again leaves both: the next attempt finds the row, and the sweep an object without one.
+          const lost = call
+            ? Effect.void
+            : Effect.andThen(Effect.ignore(store.deleteFile(id, customerId)), dropped)
           return yield* Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
-              const { leftOut = null, ...what } = yield* Effect.onError(restore(inspected), () => dropped)
+              const { leftOut = null, ...what } = yield* restore(
+                Effect.tap(inspected, () => call?.sameContent ?? Effect.void)
+              ).pipe(Effect.onError(() => dropped))
               const file = {
                 id,
                 customerId,
                 name: cleanFileName(name),
+                reference: reference ?? null,
                 ...what,
                 sizeBytes,
                 objectKey,
                 leftOut
               }
-              // Where its answer is lost the row may be there, and no file may lack its object: the row goes, too.
-              return yield* Effect.onError(store.addFile(file), () =>
-                Effect.andThen(Effect.ignore(store.deleteFile(id, customerId)), dropped)
-              )
+              return yield* enter(file, dropped, lost)
             })
           )
         })

@@ -99,4 +99,6 @@ export interface StoredFile {
   readonly made: Made | null
   /** Parts of a PDF that no conversion reads; null when it was not examined or is not a PDF. */
   readonly leftOut: LeftOut | null
+  /** The owner's own name for it; several files may have the same. */
+  readonly reference: string | null
 }

@@ -50,8 +50,9 @@ export const jobOfResult = (key: string): JobId | undefined => {
   return id === undefined ? undefined : JobId.make(id)
 }
 
-/** Key of an uploaded file. */
-export const fileKey = (fileId: FileId): string => `${filePrefix(fileId)}source`
+/** Key of an uploaded file. `attempt` keeps the objects of several attempts at one upload apart. */
+export const fileKey = (fileId: FileId, attempt?: string): string =>
+  `${filePrefix(fileId)}source${attempt === undefined ? "" : `-${attempt}`}`
 
 /** Key of a flyer job's result: with its file's objects, unique to the attempt. */
 export const flyerResultKey = (fileId: FileId, lease: LeaseId): string =>

@@ -39,6 +39,8 @@ export class BulkOrders extends Context.Service<
     readonly request: (order: {
       readonly bulkId: string
       readonly customerId: CustomerId
+      /** The owner's own name for it; several orders may have the same. */
+      readonly reference?: string | undefined
       readonly items: ReadonlyArray<{
         readonly jobId: JobId
         readonly fileId: FileId

@@ -44,6 +44,7 @@ export interface ClaimedAssembly {
   readonly lease: LeaseId
   readonly fileId: FileId
   readonly fileName: string
+  readonly objectKey: string
   readonly attempts: number
   readonly options: JobOptions
   readonly totalPages: number
@@ -105,7 +106,7 @@ export type NewFile = Pick<
   StoredFile,
   "id" | "customerId" | "name" | "kind" | "sizeBytes" | "pages" | "objectKey"
 > &
-  Partial<Pick<StoredFile, "leftOut">>
+  Partial<Pick<StoredFile, "leftOut" | "reference">>
 
 /**
  * Files, jobs, chunks and their funds. Each method is one guarded statement or function of the database, and returns
@@ -118,10 +119,17 @@ export class ConversionStore extends Context.Service<
     /** Whether their owner may have another file (`FILE_ROOM`), as of now: `addFile` decides. */
     readonly hasRoom: (customerId: CustomerId) => Store<boolean>
     readonly addFile: (file: NewFile) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
-    /** Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end. */
+    /**
+     * Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end. With a `reference`: those that have
+     * it, and those that a bulk order with it names.
+     */
     readonly files: (
       customerId: CustomerId,
-      page: { readonly limit: number; readonly cursor: string | undefined }
+      page: {
+        readonly limit: number
+        readonly cursor: string | undefined
+        readonly reference?: string | undefined
+      }
     ) => Effect.Effect<
       { readonly files: ReadonlyArray<StoredFile>; readonly nextCursor: string | null },
       StoreUnavailable | InvalidCursor

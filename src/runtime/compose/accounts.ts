@@ -9,6 +9,7 @@ import * as PostgresAdmins from "../../adapters/postgres/accounts/admins.ts"
 import * as AuditLog from "../../adapters/postgres/accounts/audit-log.ts"
 import * as ContactMessages from "../../adapters/postgres/accounts/contact-messages.ts"
 import * as Customers from "../../adapters/postgres/accounts/customers.ts"
+import * as RequestKeys from "../../adapters/postgres/accounts/request-keys.ts"
 import * as SharedAllowances from "../../adapters/postgres/accounts/shared-allowances.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
 import * as RedisAllowances from "../../adapters/redis/shared-allowances.ts"
@@ -17,6 +18,7 @@ import * as AdminInvitations from "../../application/accounts/admin-invitations.
 import * as ContactForms from "../../application/accounts/contact-forms.ts"
 import * as PromoClaims from "../../application/accounts/promo-claims.ts"
 import * as Receipts from "../../application/accounts/receipts.ts"
+import * as RepeatableCalls from "../../application/accounts/repeatable-calls.ts"
 import * as SignIn from "../../application/accounts/sign-in.ts"
 import * as TeamInvitations from "../../application/accounts/team-invitations.ts"
 import type { Right } from "../../domain/accounts/principal.ts"
@@ -95,7 +97,8 @@ const callers = (settings: AccountSettings, options: { readonly onlySimulated: b
     ContactForms.layer({ alertEmail: settings.alerts.email ?? fallback }),
     TeamInvitations.layer({ baseUrl: settings.http.baseUrl }),
     AccountClosing.layer,
-    Receipts.layer
+    Receipts.layer,
+    Layer.provide(RepeatableCalls.layer, [RequestKeys.layer, NodeCrypto.layer])
   ).pipe(
     Layer.provideMerge(ContactMessages.layer),
     Layer.provideMerge(Layer.merge(Accounts.layer, Customers.layer)),

@@ -7,6 +7,7 @@ import { ROUTES } from "../../../src/adapters/client/generated/routes.ts"
 import { definedDocument } from "../../../src/adapters/http/routes/api.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
+import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
@@ -93,6 +94,45 @@ describe("the client of the HTTP API", () => {
     const client = createClient({ baseUrl: world.server.url, token: await world.customer() })
     const first = client.files.streamConversion({ fileId: "none" }).next()
     await expect(first).rejects.toMatchObject({ name: "PostlaneError", problem: { code: "FILE_NOT_FOUND" } })
+  })
+
+  it("HTTP-16: is charged once though answers are lost: all tries of a call have one key", async () => {
+    const customer = await world.customer()
+    const keys: Array<string | null> = []
+    let calls = 0
+    const client = createClient({
+      baseUrl: world.server.url,
+      token: customer,
+      sleep: () => Promise.resolve(),
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init)
+        keys.push(new Headers(init?.headers).get("idempotency-key"))
+        calls += 1
+        // Two answers of three are lost.
+        if (calls % 3 === 0) return answer
+        await answer.arrayBuffer()
+        throw new TypeError("terminated")
+      }
+    })
+    const body = new Blob([new Uint8Array(numbered(2))])
+    const { file } = unwrap(await client.files.uploadFile({ name: "a.pdf", body }))
+    const converted = await client.files.convertFile({ fileId: file.id })
+    expect([converted.ok, converted.attempts]).toEqual([true, 3])
+    expect(new Set(keys).size).toBe(2)
+    const [held] = await world.run(
+      WriteSql.use(
+        (sql) => sql<{ credits: number }>`select sum(credits)::int as credits from funds_holds
+          where customer_id = ${customer}::uuid`
+      )
+    )
+    expect(held).toEqual({ credits: 2 })
+    expect((await world.ask("GET", "/api/files", customer)).json.files).toHaveLength(1)
+    const own = await client.files.convertFile(
+      { fileId: file.id },
+      { headers: { "Idempotency-Key": "not a key" } }
+    )
+    assert(!own.ok)
+    expect([own.error.code, keys.at(-1)]).toEqual(["INVALID_REQUEST", "not a key"])
   })
 
   it.each([".", "..", ""])("never lets a parameter (%j) lead to another route", async (fileId) => {

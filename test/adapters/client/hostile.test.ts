@@ -98,7 +98,7 @@ describe("retries", () => {
 
   it("never repeat a POST without a key of which nothing came back", async () => {
     const { requests, url } = await serve(hangUp)
-    const answer = await clientOf(url).client.files.convertFile({ fileId: "f" })
+    const answer = await clientOf(url).client.files.cancelConversion({ fileId: "f" })
     expect(answer).toMatchObject({ ok: false, attempts: 1, error: { code: "NO_ANSWER", retryable: false } })
     expect(requests.length).toBe(1)
   })

@@ -18,6 +18,7 @@ import { AdminInvitations } from "../../../src/application/accounts/admin-invita
 import { ContactForms } from "../../../src/application/accounts/contact-forms.ts"
 import { PromoClaims } from "../../../src/application/accounts/promo-claims.ts"
 import * as Receipts from "../../../src/application/accounts/receipts.ts"
+import { RepeatableCalls } from "../../../src/application/accounts/repeatable-calls.ts"
 import { SignIn } from "../../../src/application/accounts/sign-in.ts"
 import { TeamInvitations } from "../../../src/application/accounts/team-invitations.ts"
 import { BatchControls } from "../../../src/application/batch/controls.ts"
@@ -154,6 +155,7 @@ export interface Behind {
   readonly invites: Layer.Layer<TeamInvites>
   readonly accounts: Layer.Layer<AccountClosing>
   readonly funds: Layer.Layer<Accounts>
+  readonly calls: Layer.Layer<RepeatableCalls>
   readonly customers: Layer.Layer<Customers>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly notes: Layer.Layer<AuditNotes>
@@ -234,6 +236,13 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.invites ?? Layer.mock(TeamInvites, {}),
     behind.accounts ?? Layer.mock(AccountClosing, {}),
     behind.funds ?? Layer.mock(Accounts, {}),
+    behind.calls ??
+      Layer.succeed(
+        RepeatableCalls,
+        RepeatableCalls.of({
+          once: (_, { run }) => run({ id: anyId(), repeatable: false, sameContent: () => Effect.void })
+        })
+      ),
     behind.customers ?? Layer.mock(Customers, {}),
     behind.files ??
       Layer.mergeAll(

@@ -63,7 +63,7 @@ describe("migrator", () => {
       const numbers = applied.flatMap(({ files }) => files.map(({ id }) => id))
       assert.deepStrictEqual(
         numbers.toSorted((a, b) => a - b),
-        (yield* standing(MIGRATIONS)).missing.length === 0 ? [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] : []
+        (yield* standing(MIGRATIONS)).missing.length === 0 ? [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] : []
       )
     }).pipe(Effect.provide(layerEmpty))
   )

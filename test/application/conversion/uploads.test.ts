@@ -106,7 +106,7 @@ const rowsAndObjects = (answer: Effect.Effect<void, StoreUnavailable>) => {
           addFile: ({ objectKey }) =>
             Effect.suspend(() => {
               rows.add(objectKey)
-              return Effect.as(answer, storedFile({}))
+              return Effect.as(answer, storedFile({ objectKey }))
             }),
           deleteFile: (id) => Effect.sync(() => (rows.delete(fileKey(id)) ? "deleted" : "not_found"))
         }),

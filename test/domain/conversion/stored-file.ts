@@ -23,6 +23,7 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   hasText: null,
   noModelPages: [],
   leftOut: null,
+  reference: null,
   made: null,
   ...parts
 })

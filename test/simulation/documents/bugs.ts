@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect"
 
+import { makeRequestKeys } from "../../../src/adapters/memory/accounts/request-keys.ts"
 import { makeBatchStore } from "../../../src/adapters/memory/batch/batch-store.ts"
 import { makeConversionStore } from "../../../src/adapters/memory/conversion/conversion-store.ts"
 import type { Documents } from "../../../src/adapters/memory/documents/state.ts"
@@ -8,6 +9,7 @@ import { queueReply } from "../../../src/adapters/memory/inbound/replies.ts"
 import type { Conversions as ConversionRequests } from "../../../src/application/conversion/conversions.ts"
 import { askedOf } from "../../../src/domain/conversion/job.ts"
 import type { Customers } from "../../../src/ports/accounts/customers.ts"
+import type { RequestKeys } from "../../../src/ports/accounts/request-keys.ts"
 import type { BatchService } from "../../../src/ports/batch/batch-service.ts"
 import type { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import type { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -71,7 +73,9 @@ export const BUGS = [
   /** Mails are converted in the order that they came in, and not in turns. */
   "mails-first-come",
   /** Layout-true results wait until there are no chunks. */
-  "flyers-behind-chunks"
+  "flyers-behind-chunks",
+  /** A call that ends without an answer frees its key, whatever it has made. */
+  "key-freed-by-any-end"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
@@ -226,6 +230,12 @@ export const breakCustomers = (bug: Bug | undefined, db: Documents, store: Accou
     default:
       return store
   }
+}
+
+/** The keys of repeated calls with the bug in them. */
+export const breakKeys = (bug: Bug | undefined, db: Documents): RequestKeys["Service"] => {
+  const keys = makeRequestKeys(db)
+  return bug === "key-freed-by-any-end" ? { ...keys, giveBack: (held) => keys.giveBack(held, true) } : keys
 }
 
 /** What owners and admins ask of conversions, with the bug in it. */

@@ -10,7 +10,7 @@ import type { DocumentsProcess, DocumentsWorld } from "./setting.ts"
 const PATIENCE = "40 seconds"
 
 /** A process of the front, alive. */
-const front = ({ chance, processes }: DocumentsWorld) =>
+export const front = ({ chance, processes }: DocumentsWorld) =>
   chance.pick(
     processes.flatMap(({ dead, front: services, here, id }) =>
       services === undefined || dead ? [] : [{ ...services, here, id }]
@@ -18,7 +18,7 @@ const front = ({ chance, processes }: DocumentsWorld) =>
   )
 
 /** Asks a process for something, as a browser does: nobody knows whether what got no answer happened. */
-const asked = <A, E>(
+export const asked = <A, E>(
   process: Pick<DocumentsProcess, "here">,
   work: Effect.Effect<A, E>
 ): Effect.Effect<A | undefined> =>
@@ -43,7 +43,7 @@ const uploaded = (world: DocumentsWorld, paper: Paper, customerId: CustomerId) =
     return undefined
   })
 
-const OPTIONS: ReadonlyArray<ConversionOptions> = [
+export const OPTIONS: ReadonlyArray<ConversionOptions> = [
   { highFidelity: true },
   { highFidelity: true },
   { highFidelity: true },

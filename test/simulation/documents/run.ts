@@ -4,6 +4,7 @@ import { estimateLlmCost } from "../../../src/domain/cascade/cost.ts"
 import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
+import { caller, wrongCalls } from "./callers.ts"
 import { unfinished } from "./ledger.ts"
 import { unfinishedMails, wrongMails } from "./mails.ts"
 import { isByModel, markOf, type Paper, paperOf, shownPages, USAGE } from "./papers.ts"
@@ -255,7 +256,9 @@ const MUST_HAPPEN = [
   "retry: queued",
   "retry: stopped",
   "retry: replaced",
-  "retry of what is free of charge"
+  "retry of what is free of charge",
+  "repeated call: answer",
+  "repeated call: no answer"
 ]
 
 /** One run of the documents side under faults, from a seed. */
@@ -271,6 +274,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
       for (let n = 0; n < options.limits.size; n++) yield* Effect.forkDetach(owner(world, n, roughMs))
       for (let n = 0; n < options.limits.size / 2; n++)
         yield* Effect.forkDetach(correspondent(world, n, roughMs))
+      for (let n = 0; n < 2; n++) yield* Effect.forkDetach(caller(world, n, roughMs))
       yield* Effect.forkDetach(nemesis(world, roughMs))
       yield* Effect.forkDetach(admin(world, roughMs))
       yield* Effect.sleep(roughMs)
@@ -287,6 +291,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         ...wrongMails(db, world.sentMails, world.accepted, world.delivered()),
         ...wrongResults(world),
         ...wrongCharges(world),
+        ...wrongCalls(world),
         ...wrongFidelity(world),
         ...wrongCosts(world),
         ...wrongBatches(world)

@@ -19,6 +19,7 @@ import { layer as layerIdentities } from "../../../src/adapters/memory/conversio
 import type { ChunkRow } from "../../../src/adapters/memory/documents/rows.ts"
 import { type Documents, makeDocuments, micros } from "../../../src/adapters/memory/documents/state.ts"
 import { makeLeases } from "../../../src/adapters/memory/leadership.ts"
+import { layer as layerCalls, RepeatableCalls } from "../../../src/application/accounts/repeatable-calls.ts"
 import { BatchControls } from "../../../src/application/batch/controls.ts"
 import { pollTick, prepareTick, purgeBatches, releaseTick } from "../../../src/application/batch/driver.ts"
 import { BatchReplay } from "../../../src/application/batch/replay.ts"
@@ -35,6 +36,7 @@ import { onOwnStores, OwnStores } from "../../../src/application/own-stores.ts"
 import { HOLD_WINDOW, isTerminal, MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { CustomerId } from "../../../src/domain/ids.ts"
 import { Customers } from "../../../src/ports/accounts/customers.ts"
+import { RequestKeys } from "../../../src/ports/accounts/request-keys.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
@@ -55,6 +57,7 @@ import {
   breakConversions,
   breakCustomers,
   breakIntake,
+  breakKeys,
   breakRequests,
   breakService,
   type Bug,
@@ -122,6 +125,7 @@ interface Front {
   readonly controls: BatchControls["Service"]
   readonly deleteFile: ConversionStore["Service"]["deleteFile"]
   readonly customers: Customers["Service"]
+  readonly calls: RepeatableCalls["Service"]
 }
 
 /** A process of this world. */
@@ -135,6 +139,13 @@ export interface DocumentsProcess extends SimProcess {
   readonly here: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
   /** SIGTERM: its work is interrupted, and may release what it holds. */
   readonly stop: Effect.Effect<void>
+}
+
+/** A call that its caller repeats under one key: the ids that its attempts had, and what they were answered. */
+export interface RepeatedCall {
+  readonly name: string
+  readonly ids: Set<string>
+  readonly answers: Set<string>
 }
 
 /** Everything that lives outside the simulated processes, and survives them. */
@@ -161,6 +172,8 @@ export interface DocumentsWorld {
   readonly budget: { usd: number | undefined }
   /** What every call of a model is answered, as long as that is so. */
   readonly models: { all: "answer" | "refuse" | "throttle" }
+  /** What was asked for under keys. */
+  readonly repeats: Array<RepeatedCall>
   /** Jobs that an admin had tried again, of which the first was free of charge. */
   readonly retriedFree: Set<string>
   readonly spawn: (role: Role) => Effect.Effect<DocumentsProcess>
@@ -395,6 +408,7 @@ export const makeWorld = (
   const customerStore = overRoads(
     watchedCustomers(breakCustomers(planted, db, builtOn(db, Customers, layerCustomers)), ledger)
   )
+  const requestKeys = overRoads(breakKeys(planted, db))
   const identities = overRoads(builtOn(db, StoreIdentities, layerIdentities))
   const batchStore = overRoads(watchedBatches(breakBatches(planted, db), ledger))
   const batchService = overRoads(breakService(planted, vendor.service, () => String(serial++)))
@@ -484,6 +498,7 @@ export const makeWorld = (
       Context.add(BatchObjects, batchFiles),
       Context.add(StoreIdentities, identities(toDatabase)),
       Context.add(Customers, customerStore(toDatabase)),
+      Context.add(RequestKeys, requestKeys(toDatabase)),
       Context.add(MailObjects, files),
       Context.add(IntakeStore, intakeStore(toDatabase)),
       Context.add(BatchService, service),
@@ -673,7 +688,8 @@ export const makeWorld = (
             conversions: breakRequests(planted, yield* started(Conversions, Conversions.layer)),
             controls: yield* started(BatchControls, BatchControls.layer),
             deleteFile: Context.get(context, ConversionStore).deleteFile,
-            customers: Context.get(context, Customers)
+            customers: Context.get(context, Customers),
+            calls: yield* started(RepeatableCalls, layerCalls)
           }
       }
       const here: DocumentsProcess["here"] = (work) =>
@@ -717,6 +733,7 @@ export const makeWorld = (
     calm,
     budget,
     models,
+    repeats: [],
     retriedFree: new Set(),
     spawn,
     kill: (process) =>

@@ -60,10 +60,12 @@ export const makeTurns = (db: Documents, violations: Array<string>) => {
   const flyersWait = () =>
     ownersOf(db.flyers.where(({ status }) => status === "pending").map(({ fileId }) => fileId))
   const isThere: Readonly<Record<Kind, (primed: boolean) => boolean>> = {
-    claimInline: () =>
-      db.files.find(
-        ({ deletedAt, lease, status }) => status === "processing" && deletedAt === null && lease === null
-      ) !== undefined,
+    // An owner has one such file in work at a time.
+    claimInline: () => {
+      const files = db.files.where(({ deletedAt, status }) => status === "processing" && deletedAt === null)
+      const busy = new Set(files.flatMap(({ customerId, lease }) => (lease === null ? [] : customerId)))
+      return files.some(({ customerId }) => !busy.has(customerId))
+    },
     claimChunk: (primed) => db.chunks.find((chunk) => isDue(chunk, primed)) !== undefined,
     claimFlyer: () => flyersWait().size > 0
   }

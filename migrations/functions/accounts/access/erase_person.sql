@@ -48,6 +48,7 @@ begin
     delete from api_tokens where customer_id = v_id;
   end if;
 
+  perform erase_request_keys(p_email, v_id);
   delete from file_shares where lower(email) = p_email;
   v_found := v_found or found;
   delete from team_invites where email = p_email;

@@ -3,7 +3,7 @@
 -- without the others: it locks the customer alone, for the file is new.
 create or replace function add_file(
   p_id uuid, p_customer_id uuid, p_name text, p_kind text, p_size_bytes bigint, p_pages integer, p_object_key text,
-  p_limits jsonb, p_left_out jsonb default null
+  p_limits jsonb, p_left_out jsonb default null, p_reference text default null
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -22,8 +22,8 @@ begin
   if v_files >= (v_limit ->> 'files')::bigint or v_bytes + p_size_bytes > (v_limit ->> 'bytes')::numeric then
     return 'full';
   end if;
-  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key, left_out)
-  values (p_id, p_customer_id, p_name, p_kind, p_size_bytes, p_pages, p_object_key, p_left_out);
+  insert into files (id, customer_id, name, kind, size_bytes, pages, object_key, left_out, reference)
+  values (p_id, p_customer_id, p_name, p_kind, p_size_bytes, p_pages, p_object_key, p_left_out, p_reference);
   return 'added';
 end
 $$;

@@ -21,7 +21,7 @@ begin
       if v_job is not null and cancel_conversion_job(v_job, false) = 'finishing' then
         return 'finishing';
       end if;
-      update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = '', left_out = null
+      update files set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), name = '', left_out = null, reference = null
       where id = p_file_id and deleted_at is null and job_id is not distinct from v_job;
       if found then
         exit;

@@ -1,7 +1,9 @@
 -- Requests the conversions of a bulk order, all or none. An item: `{"jobId", "fileId", "options"}`. Returns `queued` (the
 -- same call again too), or why not and for which file, as `request_conversion`. Lock order: every file by id, before any
 -- customer or hold, so that two orders of the same files cannot wait for each other.
-create or replace function request_bulk(p_bulk_id uuid, p_customer_id uuid, p_items jsonb, p_window interval)
+create or replace function request_bulk(
+  p_bulk_id uuid, p_customer_id uuid, p_items jsonb, p_window interval, p_reference text default null
+)
 returns table (answer text, file_id uuid)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -22,7 +24,7 @@ begin
   order by f.id
   for no key update;
   begin
-    insert into bulk_orders (id, customer_id) values (p_bulk_id, p_customer_id);
+    insert into bulk_orders (id, customer_id, reference) values (p_bulk_id, p_customer_id, p_reference);
     for i in
       select (x.item ->> 'jobId')::uuid as job, (x.item ->> 'fileId')::uuid as file, x.item -> 'options' as options,
         x.place::integer - 1 as place

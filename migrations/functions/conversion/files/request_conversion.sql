@@ -15,7 +15,8 @@ begin
   if not found then
     return 'not_found';
   end if;
-  if f.job_id = p_job_id then
+  -- Another conversion may have followed the one that was asked for.
+  if f.job_id = p_job_id or exists (select from funds_holds where job_id = p_job_id) then
     return 'queued';
   end if;
   if f.status in ('processing', 'chunked_processing')

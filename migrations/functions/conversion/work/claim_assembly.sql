@@ -6,7 +6,8 @@
 -- row, so that one claim would take everything that waits.
 create or replace function claim_assembly(p_lease uuid, p_stale interval)
 returns table (
-  id uuid, file_id uuid, file_name text, attempts integer, options jsonb, total_pages integer, chunk_keys text[]
+  id uuid, file_id uuid, file_name text, attempts integer, options jsonb, total_pages integer,
+  chunk_keys text[], object_key text
 )
 language sql
 set search_path = pg_catalog, public, pg_temp
@@ -25,5 +26,6 @@ as $$
   from n, files f
   where j.id = n.id and f.id = j.file_id
   returning j.id, j.file_id, f.name, j.attempts, j.options, j.total_pages,
-    array(select c.result_key from chunk_jobs c where c.job_id = j.id order by c.chunk_index)
+    array(select c.result_key from chunk_jobs c where c.job_id = j.id order by c.chunk_index),
+    f.object_key
 $$;

@@ -167,6 +167,7 @@ export interface ShareRequest {
 
 export interface BulkOrder {
   readonly bulkId: string
+  readonly reference: string | null
   /** What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded. */ readonly price: number
   readonly jobs: ReadonlyArray<{ readonly id: string; readonly fileId: string; readonly status: JobStatus }>
 }
@@ -174,6 +175,7 @@ export interface BulkOrder {
 export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
   readonly options?: ConversionOptions | undefined
+  /** Your own name for it, to list by: an order, a case. Several may have the same. */ readonly reference?: string | undefined
 }
 
 export interface ConversionOptions {
@@ -316,6 +318,7 @@ export interface File {
   /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
   readonly made: ResultMaking | null
   readonly leftOut: LeftOut | null
+  readonly reference: string | null
   readonly waitsFor?: WaitsFor | undefined
 }
 
@@ -1357,14 +1360,14 @@ export interface Operations {
   }
   /** Takes a file in: PDF, DOCX, PNG or JPEG, by its content: `POST /api/v1/files` */
   readonly "files.uploadFile": {
-    readonly input: { readonly name?: string | number | undefined; readonly body?: RawBody | undefined }
+    readonly input: { readonly name?: string | number | undefined; readonly reference?: string | number | undefined; readonly body?: RawBody | undefined }
     readonly success: { readonly file: File }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_LIMIT_REACHED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FILE_TYPE" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_LIMIT_REACHED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FILE_TYPE" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The caller's files, newest first: `GET /api/files` */
   readonly "files.listFiles": {
-    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined; readonly reference?: string | number | undefined }
     readonly success: { readonly files: ReadonlyArray<File>; readonly nextCursor?: string | null | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
@@ -1394,7 +1397,7 @@ export interface Operations {
   readonly "files.convertFile": {
     readonly input: { readonly fileId: string | number; readonly body?: ConvertRequest | undefined }
     readonly success: { readonly job: Job }
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
   /** Stops the conversion and keeps the file; nothing is charged: `POST /api/v1/files/{fileId}/cancel` */
@@ -1422,14 +1425,14 @@ export interface Operations {
   readonly "files.preserveFormatting": {
     readonly input: { readonly fileId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly flyerJob: { readonly id: string; readonly status: "pending"; /** What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded. */ readonly price: number } }
-    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "UNSUPPORTED_FILE_TYPE" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "UNSUPPORTED_FILE_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
   /** Chooses the reflowed result instead, once and free of charge: `POST /api/v1/flyer-jobs/{id}/reflow` */
   readonly "files.reflowFlyer": {
     readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly job: Job }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "CONVERSION_ACTIVE" | "ALREADY_RESOLVED" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "CONVERSION_ACTIVE" | "ALREADY_RESOLVED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The flyer jobs of a file, newest first: `GET /api/v1/files/{fileId}/flyer-jobs` */
@@ -1492,14 +1495,14 @@ export interface Operations {
   readonly "bulk.startBulk": {
     readonly input: { readonly body: BulkRequest }
     readonly success: BulkOrder
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
   /** Mails a link to the result: `POST /api/v1/files/{fileId}/share` */
   readonly "sharing.shareFile": {
     readonly input: { readonly fileId: string | number; readonly body: ShareRequest }
     readonly success: Shared
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Whom the result is shared with, newest first: `GET /api/v1/files/{fileId}/shares` */

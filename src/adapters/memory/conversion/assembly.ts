@@ -44,6 +44,7 @@ export const claimAssembly = (
     lease,
     fileId: file.id,
     fileName: file.name,
+    objectKey: file.objectKey,
     attempts: job.attempts,
     options: job.options,
     totalPages: job.totalPages,

@@ -20,10 +20,11 @@ class RefusedOrder extends Error {
   }
 }
 
-const place = (db: Documents, { bulkId, customerId, items, window }: Order): void => {
+const place = (db: Documents, { bulkId, customerId, items, reference, window }: Order): void => {
   db.bulkOrders.insert({
     id: bulkId,
     customerId,
+    reference: reference ?? null,
     createdAt: db.moment(),
     endedAt: null,
     notifyingUntil: null,

@@ -72,7 +72,7 @@ const filesOn = (
   files: (customerId, page) =>
     Effect.map(
       Effect.flatMap(
-        run((db) => filesOf(db, customerId)),
+        run((db) => filesOf(db, customerId, page.reference)),
         (rows) => newestFirst(rows, page)
       ),
       ({ nextCursor, rows }) => ({ files: rows.map((row) => shown(documents, row)), nextCursor })

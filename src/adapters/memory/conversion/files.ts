@@ -30,13 +30,25 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     hasText: file.hasText,
     noModelPages: file.noModelPages,
     made: file.made === null || file.madeAt === null ? null : { ...file.made, at: isoOf(file.madeAt) },
-    leftOut: file.leftOut
+    leftOut: file.leftOut,
+    reference: file.reference
   }
 }
 
-/** The files of a customer. */
-export const filesOf = (db: Documents, customerId: CustomerId): ReadonlyArray<FileRow> =>
-  db.files.where((file) => file.customerId === customerId && file.deletedAt === null)
+const isOrdered = (db: Documents, { customerId, id }: FileRow, reference: string): boolean =>
+  db.bulkItems
+    .where(({ fileId }) => fileId === id)
+    .map(({ bulkId }) => db.bulkOrders.get(bulkId))
+    .some((order) => order?.customerId === customerId && order.reference === reference)
+
+/** The files of a customer; with a reference: those that have it, or that an order with it names. */
+export const filesOf = (db: Documents, customerId: CustomerId, reference?: string): ReadonlyArray<FileRow> =>
+  db.files.where(
+    (file) =>
+      file.customerId === customerId &&
+      file.deletedAt === null &&
+      (reference === undefined || file.reference === reference || isOrdered(db, file, reference))
+  )
 
 const isFull = (db: Documents, customerId: CustomerId, more: number): boolean => {
   const customer = db.customers.get(customerId)
@@ -60,6 +72,7 @@ export const addFile = (db: Documents, file: NewFile): FileRow | undefined => {
   return db.files.insert({
     ...file,
     leftOut: file.leftOut ?? null,
+    reference: file.reference ?? null,
     status: "uploaded",
     phase: null,
     resultKey: null,

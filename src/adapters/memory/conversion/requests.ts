@@ -46,7 +46,8 @@ export const request = (db: Documents, asked: ConversionRequest): Requested => {
   const { bulkId, customerId, fileId, jobId, options, window } = asked
   const file = ownFile(db, fileId, customerId)
   if (file === undefined) return "not_found"
-  if (file.jobId === jobId) return "queued"
+  // Another conversion may have followed the one that was asked for.
+  if (file.jobId === jobId || db.holds.get(jobId) !== undefined) return "queued"
   if (isBeingConverted(db, file)) return "active"
   const free = options._compedFlyerJobId !== undefined
   if (!free && !placeHold(db, { customerId, jobId, pages: file.pages }, window)) return "insufficient"
@@ -188,7 +189,7 @@ export const deleteFile = (
   const file = ownFile(db, fileId, customerId)
   if (file === undefined) return "not_found"
   if (file.jobId !== null && cancelJob(db, file.jobId, true) === "finishing") return "finishing"
-  updateFile(db, file, { deletedAt: db.moment(), name: "", leftOut: null })
+  updateFile(db, file, { deletedAt: db.moment(), name: "", leftOut: null, reference: null })
   cancelFlyersOf(db, fileId, FAILURES.file_deleted)
   releaseHold(db, file.jobId, "cancelled")
   return "deleted"

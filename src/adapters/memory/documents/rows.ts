@@ -10,6 +10,7 @@ import type {
   JobId,
   ChunkId,
   FlyerId,
+  KeyHash,
   LeaseId,
   MailId
 } from "../../../domain/ids.ts"
@@ -93,6 +94,7 @@ export interface FileRow extends Leased {
   readonly made: Making | null
   readonly madeAt: Moment | null
   readonly leftOut: LeftOut | null
+  readonly reference: string | null
   readonly jobId: JobId | null
   readonly done: number
   readonly total: number
@@ -193,6 +195,7 @@ export interface FlyerRow extends Leased {
 export interface BulkOrderRow {
   readonly id: string
   readonly customerId: CustomerId
+  readonly reference: string | null
   readonly createdAt: Moment
   readonly endedAt: Moment | null
   readonly notifyingUntil: Moment | null
@@ -327,4 +330,18 @@ export interface MailConversionRow {
   readonly creditsCharged: number
   readonly status: "success" | "error"
   readonly error: string | null
+}
+
+/** `request_keys`: calls that their callers may repeat. */
+export interface RequestKeyRow {
+  readonly customerId: CustomerId
+  readonly keyHash: KeyHash
+  readonly requestHash: string
+  readonly contentHash: string | null
+  readonly callId: string
+  readonly lease: LeaseId
+  readonly heldUntil: Moment
+  readonly attempts: number
+  readonly answer: unknown
+  readonly createdAt: Moment
 }

@@ -21,6 +21,7 @@ import type {
   Moment,
   QueueRow,
   ReplyRow,
+  RequestKeyRow,
   ShareRow,
   ServedRow,
   StrangerRow,
@@ -51,6 +52,7 @@ export interface Documents {
   readonly replies: Table<ReplyRow>
   readonly strangers: Table<StrangerRow>
   readonly mailConversions: Table<MailConversionRow>
+  readonly requestKeys: Table<RequestKeyRow>
   /** The key of links to results: 32 bytes. */
   readonly linkKey: Uint8Array
   /** `clock_timestamp()`: no two are the same. */
@@ -110,6 +112,7 @@ export const makeDocuments = (linkKey = new Uint8Array(32)): Documents => {
       ({ id }) => id,
       ({ fileBytes, filename, sender }) => sender !== null && filename !== null && fileBytes !== null
     ),
+    requestKeys: new Table(journal, ({ customerId, keyHash }) => `${customerId} ${keyHash}`),
     linkKey,
     moment: () => (now += 1),
     newId: () => `00000000-0000-4000-8000-${(ids += 1).toString(16).padStart(12, "0")}`,

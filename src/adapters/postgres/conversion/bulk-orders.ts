@@ -35,12 +35,13 @@ export const layer: Layer.Layer<BulkOrders, never, WriteSql> = Layer.effect(
   BulkOrders,
   Effect.map(WriteSql, (sql) =>
     BulkOrders.of({
-      request: ({ bulkId, customerId, items, window }) =>
+      request: ({ bulkId, customerId, items, reference, window }) =>
         ask.one(
           "requestBulk",
           AnswerRow,
           sql`select answer, file_id from request_bulk(
-            ${bulkId}::uuid, ${customerId}::uuid, ${toJsonText(items)}::jsonb, ${interval(window)}::interval
+            ${bulkId}::uuid, ${customerId}::uuid, ${toJsonText(items)}::jsonb, ${interval(window)}::interval,
+            ${reference ?? null}
           )`
         ),
       claimMessage: ({ lease, maxAttempts }) =>

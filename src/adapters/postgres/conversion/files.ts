@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
-import { FileId, JobId, FlyerId } from "../../../domain/ids.ts"
+import { type CustomerId, FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
@@ -18,6 +18,23 @@ const ONE = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid and 
 const ENTERED = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = $1::uuid`
 const BY_ID = `select ${FILE_COLUMNS} from ${FILE_FROM} where f.id = any ($1::uuid[]) and f.deleted_at is null`
 
+/** Files of an owner with a reference, and files of bulk orders with it. */
+const REFERRED = (owner: string, reference: string) =>
+  `select x.id from files x where x.customer_id = ${owner}::uuid and x.reference = ${reference}
+    union select i.file_id from bulk_orders o join bulk_items i on i.bulk_id = o.id
+    where o.customer_id = ${owner}::uuid and o.reference = ${reference}`
+
+/** Which files a list shows. */
+const conditionsOf = (
+  customerId: CustomerId,
+  reference: string | undefined,
+  bind: (value: string) => string
+): ReadonlyArray<string> => [
+  `f.customer_id = ${bind(customerId)}::uuid`,
+  "f.deleted_at is null",
+  ...(reference === undefined ? [] : [`f.id in (${REFERRED(bind(customerId), bind(reference))})`])
+]
+
 const ROOM = `select coalesce((
     select count(f.id) < ($2::jsonb -> c.plan_type ->> 'files')::bigint
       and coalesce(sum(f.size_bytes), 0) < ($2::jsonb -> c.plan_type ->> 'bytes')::numeric
@@ -27,7 +44,7 @@ const ROOM = `select coalesce((
   ), true) as answer`
 
 // Retried after a lost answer: adding the same file a second time changes nothing.
-const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb, $9::jsonb) as answer"
+const ADD = "select add_file($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::jsonb, $9::jsonb, $10) as answer"
 
 export const filesOn = (
   read: ReadSql["Service"],
@@ -48,23 +65,23 @@ export const filesOn = (
     ask.answer("hasRoom", Schema.Boolean, read.unsafe(ROOM, [customerId, toJsonText(FILE_ROOM)])),
   addFile: (file) =>
     Effect.gen(function* () {
-      const { customerId, id, kind, leftOut, name, objectKey, pages, sizeBytes } = file
+      const { customerId, id, kind, leftOut, name, objectKey, pages, reference, sizeBytes } = file
       const entry = [id, customerId, name, kind, sizeBytes, pages, objectKey]
-      const parameters = [...entry, toJsonText(FILE_ROOM), leftOut ? toJsonText(leftOut) : null]
+      const also = [toJsonText(FILE_ROOM), leftOut ? toJsonText(leftOut) : null, reference ?? null]
       const answer = yield* ask.answer(
         "addFile",
         Schema.Literals(["added", "full"]),
-        write.unsafe(ADD, parameters)
+        write.unsafe(ADD, [...entry, ...also])
       )
       if (answer === "full") return yield* new NoRoomForFile()
       return toFile(yield* ask.one("addFile", FileRow, write.unsafe(ENTERED, [id])))
     }),
-  files: (customerId, { cursor, limit }) =>
+  files: (customerId, { cursor, limit, reference }) =>
     newestFirst((text, parameters) => ask.stored("files", read.unsafe<StoredRow>(text, parameters)), {
       from: FILE_FROM,
       name: "f",
       columns: FILE_COLUMNS,
-      conditions: (bind) => [`f.customer_id = ${bind(customerId)}::uuid`, "f.deleted_at is null"],
+      conditions: (bind) => conditionsOf(customerId, reference, bind),
       limit,
       cursor
     }).pipe(

@@ -54,13 +54,14 @@ export const FileRow = Schema.Struct({
   noModelPages: Schema.Array(Schema.Int),
   made: Schema.NullOr(Making),
   madeAt: TextOrNull,
-  leftOut: Schema.NullOr(LeftOut)
+  leftOut: Schema.NullOr(LeftOut),
+  reference: TextOrNull
 })
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
 j.status as job_status, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
-f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}, f.left_out`
+f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}, f.left_out, f.reference`
 
 /** Where they come from. */
 export const FILE_FROM = "files f left join large_conversion_jobs j on j.id = f.job_id"
@@ -102,6 +103,7 @@ export const AssemblyRow = Schema.Struct({
   jobId: JobId,
   fileId: FileId,
   fileName: Schema.String,
+  objectKey: Schema.String,
   attempts: Schema.Int,
   options: StoredOptions,
   totalPages: Schema.Int,

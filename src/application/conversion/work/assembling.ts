@@ -2,7 +2,7 @@ import { Data, Effect, Stream } from "effect"
 
 import { askedOf, HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../domain/conversion/job.ts"
 import { LegibilityTally, NO_MODEL, withoutModelText } from "../../../domain/conversion/page-line.ts"
-import { fileKey, resultKey } from "../../../domain/conversion/stored-files.ts"
+import { resultKey } from "../../../domain/conversion/stored-files.ts"
 import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
 import { PageSources } from "../../../ports/conversion/page-sources.ts"
@@ -37,7 +37,7 @@ const write = Effect.fnUntraced(function* (
   const objects = yield* FileObjects
   const { assemble, survey: surveyOf } = yield* HtmlAssembly
   const sources = yield* PageSources
-  const facts = yield* sources.facts(fileKey(assembly.fileId))
+  const facts = yield* sources.facts(assembly.objectKey)
   const tally = new LegibilityTally()
   const pages = Stream.flatMap(Stream.fromIterable(assembly.chunkKeys), (key) => pagesOf(objects, key, tally))
   const survey = yield* surveyOf(pages, facts)

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { ConvertByEmail } from "../../../../src/application/inbound/convert-by-email.ts"
+import { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { type IncomingMailRow, IncomingMails } from "../../../../src/ports/inbound/incoming-mails.ts"
 import { ReplyChannel } from "../../../../src/ports/inbound/mails.ts"
 import { MailObjects } from "../../../../src/ports/object-store.ts"
@@ -143,6 +144,31 @@ it("what an owner mailed to the convert address stands below their documents, wi
   await page.setViewportSize({ width: 320, height: 640 })
   await expectAccessible(page, "mailed documents at 320 px")
   expect(complaints).toEqual([])
+})
+
+it("HTTP-16: a press whose answer was lost is pressed again under its key, and the conversion is begun once", async () => {
+  const { customer, page } = await signIn(10)
+  await upload(page, "Lost.pdf")
+  const keys: Array<string | undefined> = []
+  await page.route("**/convert", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"])
+    const response = await route.fetch()
+    await (keys.length === 1 ? route.abort() : route.fulfill({ response }))
+  })
+  const convert = page.getByRole("button", { name: "Convert Lost.pdf" })
+  await convert.click()
+  await page.getByText("The server cannot be reached").first().waitFor()
+  await world.run(
+    ConversionStore.use((store) => Effect.flatMap(store.nextQueued, (queued) => store.cancel(queued!.jobId)))
+  )
+  await convert.click()
+  await page.getByText("The conversion has begun.").first().waitFor()
+  expect(keys).toEqual([expect.stringMatching(/^[\da-f]{32}$/), keys[0]])
+  const held = await world.run(
+    WriteSql.use((sql) => sql`select from funds_holds where customer_id = ${customer}::uuid`)
+  )
+  expect(held).toHaveLength(1)
+  await page.close()
 })
 
 it("by keyboard alone: upload, convert, cancel with the focus on Convert, convert, open the result", async () => {

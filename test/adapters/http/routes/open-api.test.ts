@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs"
 
+import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { describe, expect, it } from "vitest"
 
-import { openApiDocument, openApiText } from "../../../../src/adapters/http/routes/api.ts"
+import { Api, openApiDocument, openApiText } from "../../../../src/adapters/http/routes/api.ts"
+import { RepeatsWithoutKey } from "../../../../src/adapters/http/server/once.ts"
 import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
 import type { Json } from "../harness.ts"
 
@@ -25,6 +28,31 @@ describe("the OpenAPI document", () => {
     expect(readFileSync(new URL("../../../../public/openapi.json", import.meta.url), "utf8")).toBe(
       openApiText()
     )
+  })
+
+  it("HTTP-16: a call that makes or costs something takes an idempotency key, or says why it needs none", () => {
+    const endpoints = Object.values(Api.groups).flatMap((group) =>
+      Object.values(group.endpoints as Readonly<Record<string, HttpApiEndpoint.Top>>)
+    )
+    const calls = endpoints.filter(({ method, path }) => method === "POST" && path.startsWith("/api/v1/"))
+    const withoutKey = calls.filter(({ headers }) => headers === undefined)
+    expect(calls.length).toBeGreaterThan(withoutKey.length)
+    expect(
+      withoutKey.map(({ annotations, path }) => [path, Context.get(annotations, RepeatsWithoutKey)])
+    ).toEqual(withoutKey.map(({ path }) => [path, expect.any(String)]))
+    expect(
+      operations
+        .filter(([, { parameters }]) => parameters.some(({ name }: Json) => name === "idempotency-key"))
+        .map(([name]) => name)
+        .sort()
+    ).toEqual([
+      "POST /api/v1/bulk",
+      "POST /api/v1/files",
+      "POST /api/v1/files/{fileId}/convert",
+      "POST /api/v1/files/{fileId}/preserve-formatting",
+      "POST /api/v1/files/{fileId}/share",
+      "POST /api/v1/flyer-jobs/{id}/reflow"
+    ])
   })
 
   it("documents these routes and no others", () => {

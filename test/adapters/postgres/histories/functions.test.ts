@@ -34,6 +34,8 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tend_event_hooks",
     "test_event_hook"
   ],
+  "test/contracts/accounts/request-keys.ts": ["hold_request_key"],
+  "test/adapters/postgres/accounts/request-keys.test.ts": ["erase_request_keys"],
   "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits", "debit_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],

@@ -29,6 +29,7 @@ const claim = (parts: Partial<ClaimedAssembly> = {}): ClaimedAssembly => ({
   attempts: 1,
   options: {},
   totalPages: 3,
+  objectKey: "files/file/source",
   chunkKeys: ["c0", "c1"],
   ...parts
 })

@@ -115,6 +115,28 @@ export const refusalOf = (status, text) => {
 export const offline = () =>
   new Refused({ title: "The server cannot be reached", detail: "", code: "OFFLINE", status: 0 })
 
+/** An idempotency key of 128 random bits; `randomUUID` is missing on pages without https. */
+export const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    ""
+  )
+
+/** How long the same press counts as the same call while there is no answer to it, milliseconds. */
+const UNANSWERED_FOR = 60_000
+
+/** Keys of calls without an answer, by what they ask for: a second click and another try are not charged again. @type {Map<string, { key: string, until: number }>} */
+const unanswered = new Map()
+
+/** @param {string} call */
+const keyOf = (call) => {
+  const now = Date.now()
+  const known = unanswered.get(call)
+  if (known !== undefined && known.until > now) return known.key
+  const key = newKey()
+  unanswered.set(call, { key, until: now + UNANSWERED_FOR })
+  return key
+}
+
 /**
  * Calls the API with the session cookie; returns the parsed body, or fails with {@link Refused}.
  * @template A
@@ -124,12 +146,16 @@ export const offline = () =>
  * @returns {Promise<A>}
  */
 export const ask = async (method, path, body) => {
+  const headers = new Headers({ accept: "application/json" })
   /** @type {RequestInit} */
-  const request = { method, headers: { accept: "application/json" } }
-  if (body !== undefined) {
-    request.headers = { accept: "application/json", "content-type": "application/json" }
-    request.body = JSON.stringify(body)
+  const request = { method, headers }
+  const json = body === undefined ? "" : JSON.stringify(body)
+  if (json !== "") {
+    headers.set("content-type", "application/json")
+    request.body = json
   }
+  const call = `${path} ${json}`
+  if (method === "POST") headers.set("idempotency-key", keyOf(call))
   let status
   let text
   try {
@@ -139,6 +165,7 @@ export const ask = async (method, path, body) => {
   } catch {
     throw offline()
   }
+  if (status < 500) unanswered.delete(call)
   if (status < 200 || status > 299) throw refusalOf(status, text)
   try {
     return /** @type {A} */ (JSON.parse(text === "" ? "null" : text))

@@ -12,6 +12,7 @@ import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { type PublicAddresses, siteOf } from "../../server/credentials.ts"
 import { apiOf, isLinkToken, mailboxIn, openQuery, Page } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
+import { RepeatsWithoutKey } from "../../server/once.ts"
 import { Forbidden, problem, problemSchema, unavailable } from "../../server/problem.ts"
 import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
 import { formRefusals, FormsUnavailable } from "./forms.ts"
@@ -36,6 +37,7 @@ export class TeamGroup extends HttpApiGroup.make("team")
       ]
     })
       .annotateMerge(jsonBody(4096))
+      .annotate(RepeatsWithoutKey, "An open invitation is the same one, and is mailed once")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Invites somebody into the team",

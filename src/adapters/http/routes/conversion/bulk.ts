@@ -8,8 +8,9 @@ import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, isUuid } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
+import { makeOnce, onceHeaders, onceRefusals } from "../../server/once.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
-import { filesAway, Price, refuseInternalOptions } from "./own-file.ts"
+import { filesAway, Price, Reference, refuseInternalOptions } from "./own-file.ts"
 
 /** The body of a bulk order. */
 const BulkRequest = Schema.Struct({
@@ -27,16 +28,19 @@ const BulkRequest = Schema.Struct({
       )
     })
   ).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_BULK_ITEMS)),
-  options: Schema.optionalKey(ConversionOptions)
+  options: Schema.optionalKey(ConversionOptions),
+  reference: Schema.optionalKey(Reference)
 }).annotate({ identifier: "BulkRequest" })
 
 /** Many conversions at once. */
 export class BulkGroup extends HttpApiGroup.make("bulk")
   .add(
     HttpApiEndpoint.post("startBulk", "/api/v1/bulk", {
+      headers: onceHeaders,
       payload: BulkRequest,
       success: Schema.Struct({
         bulkId: Schema.String,
+        reference: Schema.NullOr(Schema.String),
         price: Price,
         jobs: Schema.Array(Schema.Struct({ id: Schema.String, fileId: Schema.String, status: JobStatus }))
       })
@@ -49,7 +53,8 @@ export class BulkGroup extends HttpApiGroup.make("bulk")
         problemSchema("CONVERSION_ACTIVE", {}),
         problemSchema("PAYLOAD_TOO_LARGE", {}),
         problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
-        problemSchema("UNAVAILABLE", {})
+        problemSchema("UNAVAILABLE", {}),
+        ...onceRefusals
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -104,22 +109,25 @@ export const bulkHandlers = HttpApiBuilder.group(
   "bulk",
   Effect.fnUntraced(function* (handlers) {
     const bulk = yield* BulkConversions
-    return handlers.handleRaw(
-      "startBulk",
-      Effect.fnUntraced(function* ({ request }) {
-        const { customerId } = yield* CurrentOwner
-        const body = yield* readJson(request, MAX_BODY).pipe(
-          Effect.flatMap(refuseInternalOptions),
-          Effect.flatMap(decodeBulk)
-        )
-        const items = yield* itemsOf(body)
-        // The id is not echoed: it may be any text.
-        if (items.some(({ fileId }) => !isUuid(fileId))) return yield* refusals.not_found("of that id")
-        const started = yield* bulk.start({ customerId, items }).pipe(Effect.catch(filesAway))
-        if (started.answer !== "queued") return yield* refusals[started.answer](started.fileId)
-        const price = creditsFor({ standard: started.pages, complex: 0 })
-        return { bulkId: started.bulkId, price, jobs: started.jobs }
-      })
+    const once = yield* makeOnce
+    const start = Effect.fnUntraced(function* (given: unknown, callId: string) {
+      const { customerId } = yield* CurrentOwner
+      const body = yield* Effect.flatMap(refuseInternalOptions(given), decodeBulk)
+      const items = yield* itemsOf(body)
+      // The id is not echoed: it may be any text.
+      if (items.some(({ fileId }) => !isUuid(fileId))) return yield* refusals.not_found("of that id")
+      const { reference } = body
+      const started = yield* bulk
+        .start({ callId, customerId, reference, items })
+        .pipe(Effect.catch(filesAway))
+      if (started.answer !== "queued") return yield* refusals[started.answer](started.fileId)
+      const price = creditsFor({ standard: started.pages, complex: 0 })
+      return { bulkId: started.bulkId, reference: reference ?? null, price, jobs: started.jobs }
+    })
+    return handlers.handleRaw("startBulk", ({ headers, request }) =>
+      once({ headers, route: ["startBulk"], body: readJson(request, MAX_BODY) }, ({ id }, body) =>
+        Effect.flatMap(body, (given) => start(given, id))
+      )
     )
   })
 )

@@ -7,6 +7,7 @@ import type { Conversions } from "../../../../application/conversion/conversions
 import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { ConversionOptions, JobStatus } from "../../../../domain/conversion/job.ts"
 import { bodyMayBeLeftOut, readJsonIfAny } from "../../server/json-body.ts"
+import { onceHeaders, onceRefusals, RepeatsWithoutKey } from "../../server/once.ts"
 import { bodyDecoder, bodyRefusals, problem, problemSchema } from "../../server/problem.ts"
 import {
   active,
@@ -37,9 +38,10 @@ const Moved = Schema.Struct({ fileId: Schema.String, jobId: Schema.String, statu
 
 export const convertFile = HttpApiEndpoint.post("convertFile", "/api/v1/files/:fileId/convert", {
   params: fileParams,
+  headers: onceHeaders,
   payload: ConvertRequest,
   success: JobView.pipe(HttpApiSchema.status(202)),
-  error: [...bodyRefusals(), ...startRefusals]
+  error: [...bodyRefusals(), ...startRefusals, ...onceRefusals]
 })
   .annotateMerge(bodyMayBeLeftOut)
   .annotateMerge(
@@ -61,20 +63,24 @@ export const cancelConversion = HttpApiEndpoint.post("cancelConversion", "/api/v
     problemSchema("NOT_CONVERTING", {}),
     FilesUnavailable
   ]
-}).annotate(OpenApi.Summary, "Stops the conversion and keeps the file; nothing is charged")
+})
+  .annotate(OpenApi.Summary, "Stops the conversion and keeps the file; nothing is charged")
+  .annotate(RepeatsWithoutKey, "What is stopped stays so")
 
 export const processNow = HttpApiEndpoint.post("processNow", "/api/v1/files/:fileId/process-now", {
   params: fileParams,
   success: Moved,
   error: [FileNotFound, problemSchema("NOT_BATCH_WAITING", {}), FilesUnavailable]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "Converts now what waits for the batch",
-    description:
-      "Where the batch results are just there, the conversion is left to go on with them, and `status` may still be " +
-      "`waiting_batch` for a moment."
-  })
-)
+})
+  .annotateMerge(
+    OpenApi.annotations({
+      summary: "Converts now what waits for the batch",
+      description:
+        "Where the batch results are just there, the conversion is left to go on with them, and `status` may still be " +
+        "`waiting_batch` for a moment."
+    })
+  )
+  .annotate(RepeatsWithoutKey, "A conversion that was taken out of the batch lane is under way")
 
 export const streamConversion = HttpApiEndpoint.get("streamConversion", "/api/convert/:fileId/stream", {
   params: fileParams,
@@ -89,26 +95,27 @@ export const streamConversion = HttpApiEndpoint.get("streamConversion", "/api/co
   })
 )
 
+/** Reads the body that starts a conversion. */
+export const convertBody = (request: HttpServerRequest.HttpServerRequest) => readJsonIfAny(request, MAX_BODY)
+
 /** The options in a request's body; one without a body names none. */
-const optionsIn = (request: HttpServerRequest.HttpServerRequest) =>
-  Effect.flatMap(readJsonIfAny(request, MAX_BODY), (body) =>
-    body === undefined
-      ? Effect.succeed({})
-      : refuseInternalOptions(body).pipe(
-          Effect.flatMap(decodeConvert),
-          Effect.map(({ options }) => options ?? {})
-        )
-  )
+const optionsIn = (body: unknown) =>
+  body === undefined
+    ? Effect.succeed({})
+    : refuseInternalOptions(body).pipe(
+        Effect.flatMap(decodeConvert),
+        Effect.map(({ options }) => options ?? {})
+      )
 
 /** Starts a conversion of a file. */
 export const convert = Effect.fnUntraced(function* (
   conversions: Conversions["Service"],
   file: StoredFile,
-  request: HttpServerRequest.HttpServerRequest
+  { body, callId }: { readonly body: unknown; readonly callId: string }
 ) {
-  const options = yield* optionsIn(request)
+  const options = yield* optionsIn(body)
   const started = yield* conversions
-    .convert({ fileId: file.id, customerId: file.customerId, options })
+    .convert({ callId, fileId: file.id, customerId: file.customerId, options })
     .pipe(Effect.catch(filesAway))
   switch (started.answer) {
     case "queued":

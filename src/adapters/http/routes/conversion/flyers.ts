@@ -9,6 +9,7 @@ import { ConversionStore, type StoredFlyer } from "../../../../ports/conversion/
 import { FileObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, isUuid, Page } from "../../server/endpoint.ts"
+import { onceHeaders, onceRefusals, RepeatsWithoutKey } from "../../server/once.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { resultResponse } from "../../server/responses.ts"
 import {
@@ -76,12 +77,14 @@ export class FlyerGroup extends HttpApiGroup.make("flyers")
       params: idParam,
       success: Schema.Struct({ flyerJob: FlyerJobView }),
       error: [NotFound, problemSchema("NOT_CONVERTING", {}), Unavailable]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Stops a flyer job that is under way and keeps the file; nothing is charged",
-        description: "It is `failed` then, with an error that tells who stopped it."
-      })
-    )
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Stops a flyer job that is under way and keeps the file; nothing is charged",
+          description: "It is `failed` then, with an error that tells who stopped it."
+        })
+      )
+      .annotate(RepeatsWithoutKey, "What is stopped stays so")
   )
   .middleware(OwnerAccess) {}
 
@@ -112,17 +115,20 @@ export const preserveFormatting = HttpApiEndpoint.post(
   "/api/v1/files/:fileId/preserve-formatting",
   {
     params: fileParams,
+    headers: onceHeaders,
     success: Schema.Struct({
       flyerJob: Schema.Struct({ id: Schema.String, status: Schema.Literal("pending"), price: Price })
     }).pipe(HttpApiSchema.status(202)),
-    error: [...startRefusals, problemSchema("UNSUPPORTED_FILE_TYPE", {})]
+    error: [...startRefusals, ...onceRefusals, problemSchema("UNSUPPORTED_FILE_TYPE", {})]
   }
 ).annotate(OpenApi.Summary, "Asks for a layout-true result of a PDF")
 
 export const reflowFlyer = HttpApiEndpoint.post("reflowFlyer", "/api/v1/flyer-jobs/:id/reflow", {
   params: idParam,
+  headers: onceHeaders,
   success: JobView.pipe(HttpApiSchema.status(202)),
   error: [
+    ...onceRefusals,
     problemSchema("NOT_FOUND", {}),
     problemSchema("CONVERSION_ACTIVE", {}),
     problemSchema("ALREADY_RESOLVED", {}),
@@ -136,10 +142,11 @@ const ended = problem("NOT_CONVERTING", "The flyer job has ended")
 /** Asks for a layout-true result of a file. */
 export const orderFlyer = Effect.fnUntraced(function* (
   conversions: Conversions["Service"],
-  file: StoredFile
+  file: StoredFile,
+  callId: string
 ) {
   const { answer, id } = yield* conversions
-    .preserveFormatting({ fileId: file.id, customerId: file.customerId })
+    .preserveFormatting({ callId, fileId: file.id, customerId: file.customerId })
     .pipe(Effect.catch(filesAway))
   switch (answer) {
     case "queued":
@@ -158,11 +165,12 @@ export const orderFlyer = Effect.fnUntraced(function* (
 /** Chooses the reflowed result of a flyer job instead. */
 export const chooseReflow = Effect.fnUntraced(function* (
   conversions: Conversions["Service"],
-  flyerId: FlyerId
+  flyerId: FlyerId,
+  callId: string
 ) {
   const { customerId } = yield* CurrentOwner
   if (!isUuid(flyerId)) return yield* Effect.fail(noFlyer)
-  const started = yield* conversions.reflow({ flyerId, customerId }).pipe(Effect.catch(filesAway))
+  const started = yield* conversions.reflow({ callId, flyerId, customerId }).pipe(Effect.catch(filesAway))
   switch (started.answer) {
     case "queued":
       return { job: { id: started.id, status: started.status, price: 0 } }

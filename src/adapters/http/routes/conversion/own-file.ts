@@ -6,7 +6,7 @@ import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner } from "../../server/access.ts"
-import { isUuid } from "../../server/endpoint.ts"
+import { isUuid, Text } from "../../server/endpoint.ts"
 import { invalidRequest, problem, problemSchema, unavailable } from "../../server/problem.ts"
 
 /** The price of a conversion, as held. */
@@ -26,6 +26,14 @@ export const JobView = Schema.Struct({
 export const fileParams = { fileId: FileId }
 export const FilesUnavailable = problemSchema("UNAVAILABLE", {})
 export const FileNotFound = problemSchema("FILE_NOT_FOUND", {})
+
+/** The longest reference, characters. */
+const MAX_REFERENCE = 200
+
+/** The caller's own name for a file or an order. */
+export const Reference = Text.check(Schema.isMinLength(1), Schema.isMaxLength(MAX_REFERENCE)).annotate({
+  description: "Your own name for it, to list by: an order, a case. Several may have the same."
+})
 
 /** Why a conversion is not started. */
 export const startRefusals = [

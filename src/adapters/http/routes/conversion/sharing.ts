@@ -3,6 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { MAX_SHARE_RECIPIENTS, Sharing } from "../../../../application/conversion/sharing.ts"
+import type { FileId } from "../../../../domain/ids.ts"
 import { addressKey, addressOf, parseMailbox } from "../../../../domain/mail/address.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { SharedFiles } from "../../../../ports/conversion/shared-files.ts"
@@ -12,6 +13,7 @@ import { SHARED_PAGE_POLICY, sharedGonePage } from "../../pages/link-pages.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
+import { makeOnce, onceHeaders, onceRefusals } from "../../server/once.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { RateLimited, RequestLimits, RequestsPerMinute, takeOrRefuse } from "../../server/rate-limit.ts"
 import { resultResponse } from "../../server/responses.ts"
@@ -45,6 +47,7 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
   .add(
     HttpApiEndpoint.post("shareFile", "/api/v1/files/:fileId/share", {
       params: fileParams,
+      headers: onceHeaders,
       payload: ShareRequest,
       success: Schema.Struct({
         recipients: Schema.Int.annotate({
@@ -59,7 +62,8 @@ export class SharingGroup extends HttpApiGroup.make("sharing")
         problemSchema("PAYLOAD_TOO_LARGE", {}),
         problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
         problemSchema("RATE_LIMITED", {}),
-        problemSchema("UNAVAILABLE", {})
+        problemSchema("UNAVAILABLE", {}),
+        ...onceRefusals
       ]
     }).annotateMerge(
       OpenApi.annotations({
@@ -178,6 +182,32 @@ export const sharingHandlers = HttpApiBuilder.group(
     const sharing = yield* Sharing
     const shared = yield* SharedFiles
     const limits = yield* RequestLimits
+    const once = yield* makeOnce
+    const share = Effect.fnUntraced(
+      function* (
+        fileId: FileId,
+        given: Effect.Effect<unknown, Effect.Error<ReturnType<typeof readJson>>>,
+        callId: string | undefined
+      ) {
+        const { customerId, id, resultKey } = yield* fileOf(fileId)
+        const body = yield* Effect.flatMap(given, decodeShare)
+        const recipients = yield* recipientsOf(body.recipients)
+        if (resultKey === null) {
+          return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result to share yet"))
+        }
+        yield* takeOrRefuse(limits, {
+          key: `shares ${customerId}`,
+          ...MAILS_OF_A_CUSTOMER,
+          amount: recipients.length
+        })
+        const message = body.message ?? undefined
+        return yield* sharing.share({ callId, fileId: id, customerId, recipients, message })
+      },
+      Effect.catchTags({
+        NoSuchFile: () => Effect.fail(noFile),
+        StoreUnavailable: filesAway
+      })
+    )
     return handlers
       .handleAll({
         listShares: Effect.fnUntraced(function* ({ params }) {
@@ -203,28 +233,9 @@ export const sharingHandlers = HttpApiBuilder.group(
           if (!revoked) return yield* Effect.fail(notShared)
         })
       })
-      .handleRaw(
-        "shareFile",
-        Effect.fnUntraced(
-          function* ({ params, request }) {
-            const { customerId, id, resultKey } = yield* fileOf(params.fileId)
-            const body = yield* Effect.flatMap(readJson(request, MAX_BODY), decodeShare)
-            const recipients = yield* recipientsOf(body.recipients)
-            if (resultKey === null) {
-              return yield* Effect.fail(problem("RESULT_NOT_READY", "The file has no result to share yet"))
-            }
-            yield* takeOrRefuse(limits, {
-              key: `shares ${customerId}`,
-              ...MAILS_OF_A_CUSTOMER,
-              amount: recipients.length
-            })
-            const message = body.message ?? undefined
-            return yield* sharing.share({ fileId: id, customerId, recipients, message })
-          },
-          Effect.catchTags({
-            NoSuchFile: () => Effect.fail(noFile),
-            StoreUnavailable: filesAway
-          })
+      .handleRaw("shareFile", ({ headers, params: { fileId }, request }) =>
+        once({ headers, route: ["shareFile", fileId], body: readJson(request, MAX_BODY) }, (call, body) =>
+          share(fileId, body, call.repeatable ? call.id : undefined)
         )
       )
   })

@@ -60,6 +60,7 @@ describe("POST /api/v1/bulk", () => {
       202,
       {
         bulkId: expect.stringMatching(/^[\da-f-]{36}$/),
+        reference: null,
         price: 4,
         jobs: [
           { id: expect.any(String), fileId: a, status: "pending" },

@@ -14,6 +14,7 @@ import * as LocalModel from "../../../../../src/adapters/local-model/vision-mode
 import * as MailTemplates from "../../../../../src/adapters/mail-templates/mail-templates.ts"
 import { layerPdf } from "../../../../../src/adapters/pdf/pdf.ts"
 import * as Accounts from "../../../../../src/adapters/postgres/accounts/accounts.ts"
+import * as RequestKeys from "../../../../../src/adapters/postgres/accounts/request-keys.ts"
 import * as BatchStore from "../../../../../src/adapters/postgres/batch/batch-store.ts"
 import { WriteSql } from "../../../../../src/adapters/postgres/client.ts"
 import * as BulkOrders from "../../../../../src/adapters/postgres/conversion/bulk-orders.ts"
@@ -21,6 +22,7 @@ import * as PostgresConversion from "../../../../../src/adapters/postgres/conver
 import * as SharedFiles from "../../../../../src/adapters/postgres/conversion/shared-files.ts"
 import * as Deferrals from "../../../../../src/adapters/postgres/mail/deferrals.ts"
 import * as ReaderProcess from "../../../../../src/adapters/reader-process/reader-process.ts"
+import * as RepeatableCalls from "../../../../../src/application/accounts/repeatable-calls.ts"
 import { BatchControls } from "../../../../../src/application/batch/controls.ts"
 import type { LaneSettings } from "../../../../../src/application/batch/lane-settings.ts"
 import {
@@ -82,7 +84,8 @@ const layerOf = (folder: string, post: Post) => {
     ResultPages.layer,
     Bulk.layer,
     bulkMessages,
-    Sharing.layer
+    Sharing.layer,
+    RepeatableCalls.layer
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(ReadPages.layer, Inspector.layer, LocalModel.layer)),
     Layer.provideMerge(
@@ -98,6 +101,7 @@ const layerOf = (folder: string, post: Post) => {
         Deferrals.layer,
         SharedFiles.layer({ baseUrl: BASE_URL }),
         Accounts.layer,
+        RequestKeys.layer,
         MailTemplates.layer,
         mail,
         sender
@@ -183,6 +187,7 @@ export const startFiles = async (
         resultPages: known,
         sharing: known,
         funds: known,
+        calls: known,
         batch: known,
         ...(times && { times }),
         ...behind

@@ -69,7 +69,8 @@ describe("POST /api/v1/files", () => {
           hasText: null,
           noModelPages: [],
           made: null,
-          leftOut: { portfolio: false, files: [], fileCount: 0, remarks: 0 }
+          leftOut: { portfolio: false, files: [], fileCount: 0, remarks: 0 },
+          reference: null
         }
       }
     ])

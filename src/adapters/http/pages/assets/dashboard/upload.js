@@ -1,4 +1,4 @@
-import { explain, offline, refusalOf, Refused } from "../api.js"
+import { explain, newKey, offline, refusalOf, Refused } from "../api.js"
 import { button, byId, el, say, warn } from "../dom.js"
 import { size } from "./state.js"
 
@@ -9,6 +9,7 @@ const AGAIN = new Set([
   "RATE_LIMITED",
   "REQUEST_TIMEOUT",
   "READER_CRASHED",
+  "IDEMPOTENCY_IN_PROGRESS",
   "INTERNAL",
   "UNKNOWN"
 ])
@@ -16,15 +17,16 @@ const AGAIN = new Set([
 /**
  * Sends one file, by XMLHttpRequest: `fetch` reports no progress.
  * @param {File} file
- * @param {{ readonly progress: (done: number) => void, readonly signal: AbortSignal }} options
+ * @param {{ readonly key: string, readonly progress: (done: number) => void, readonly signal: AbortSignal }} options
  * @returns {Promise<void>}
  */
-const send = (file, { progress, signal }) =>
+const send = (file, { key, progress, signal }) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open("POST", `/api/v1/files?name=${encodeURIComponent(file.name)}`)
     request.setRequestHeader("accept", "application/json")
     request.setRequestHeader("content-type", "application/octet-stream")
+    request.setRequestHeader("idempotency-key", key)
     request.upload.addEventListener("progress", ({ loaded }) => progress(loaded))
     request.addEventListener("load", () => {
       if (request.status === 201) resolve()
@@ -43,6 +45,8 @@ const send = (file, { progress, signal }) =>
  */
 const makeLine = (file, { arrived, queue }) => {
   let stopping = new AbortController()
+  // Of every try: one that arrived without an answer is not stored twice.
+  const key = newKey()
   const bar = el("progress", {
     max: Math.max(1, file.size),
     value: 0,
@@ -96,6 +100,7 @@ const makeLine = (file, { arrived, queue }) => {
     begun = true
     try {
       await send(file, {
+        key,
         signal: stopping.signal,
         progress: (done) => {
           bar.value = done
