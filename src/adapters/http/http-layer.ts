@@ -29,6 +29,7 @@ import type { PublicAddresses } from "./server/credentials.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
+import { maySendLayer } from "./server/sender.ts"
 
 /** Largest body of a route without a separate limit, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
@@ -93,6 +94,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     Layer.provide(apiHandlers(options)),
     Layer.provide([
       proxySecretLayer(options.proxySecret),
+      maySendLayer(options.proxySecret),
       adminAccessLayer(options),
       ownerAccessLayer(options),
       rateLimitedLayer,

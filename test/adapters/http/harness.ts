@@ -12,7 +12,9 @@ import type { TrustedProxies } from "../../../src/adapters/http/server/client-ad
 import type { ListenerTimes } from "../../../src/adapters/http/server/node-server.ts"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
+import * as Allowances from "../../../src/adapters/memory/allowances.ts"
 import * as MemoryHooks from "../../../src/adapters/memory/delivery/event-hooks.ts"
+import * as MemorySenderTokens from "../../../src/adapters/memory/mail/sender-tokens.ts"
 import { AccountClosing } from "../../../src/application/accounts/account-closing.ts"
 import { AdminInvitations } from "../../../src/application/accounts/admin-invitations.ts"
 import { ContactForms } from "../../../src/application/accounts/contact-forms.ts"
@@ -39,6 +41,7 @@ import { Outreach } from "../../../src/application/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/application/outreach/unsubscribe.ts"
 import * as Enqueue from "../../../src/application/send-queue/enqueue.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
+import * as SenderAccess from "../../../src/application/send-queue/sender-access.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -60,6 +63,7 @@ import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
+import type { SenderTokens } from "../../../src/ports/mail/sender-tokens.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { MetricsPage } from "../../../src/ports/metrics-page.ts"
@@ -116,6 +120,7 @@ const NO_HEALTH: HealthFacts = {
 export interface Behind {
   readonly send: Mailer["Service"]["send"]
   readonly sendQueue: Partial<SendQueue["Service"]>
+  readonly senders: Layer.Layer<SenderTokens>
   readonly paces: QueueConfig["Service"]["paces"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
@@ -271,6 +276,15 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     Enqueue.layer.pipe(
       Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
       Layer.provideMerge(Layer.mock(SendQueue, { upcoming: () => Effect.succeed([]), ...behind.sendQueue }))
+    ),
+    SenderAccess.layer.pipe(
+      Layer.provide(Layer.succeed(MailerConfig, SENDING)),
+      Layer.provideMerge(
+        Layer.merge(
+          behind.senders ?? Layer.provide(MemorySenderTokens.layer(), NodeCrypto.layer),
+          Allowances.layer
+        )
+      )
     ),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: behind.paces ?? [] }),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),

@@ -32,6 +32,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tend_event_hooks",
     "test_event_hook"
   ],
+  "test/contracts/mail/sender-tokens.ts": ["create_sender_token", "revoke_sender_token", "use_sender_token"],
   "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits", "debit_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],

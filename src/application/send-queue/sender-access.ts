@@ -1,0 +1,136 @@
+import { Context, Data, Duration, Effect, Layer } from "effect"
+
+import type { FieldIssue } from "../../domain/field-issues.ts"
+import { type SenderToken, senderIssues } from "../../domain/mail/sender-token.ts"
+import type { Category } from "../../domain/mail/suppression/policy.ts"
+import { SenderTokens } from "../../ports/mail/sender-tokens.ts"
+import { Allowances } from "../../ports/shared-allowances.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { MailerConfig } from "../mail/sending.ts"
+import { uptime } from "../uptime.ts"
+
+/** The text is no token that is in force. */
+export class UnknownSender extends Data.TaggedError("UnknownSender") {}
+
+/** More mails than the token's rate, or more wrong tokens from one place than are looked up. */
+export class SenderTooFast extends Data.TaggedError("SenderTooFast")<{
+  readonly message: string
+  /** At least 1. */
+  readonly retryAfterSeconds: number
+}> {}
+
+/** The token does not allow this mail. */
+export class SenderNotAllowed extends Data.TaggedError("SenderNotAllowed")<{
+  readonly issues: ReadonlyArray<FieldIssue>
+}> {}
+
+/** Wrong tokens of one network that are looked up at once; refilled evenly over the window. */
+const GUESSES = { limit: 20, window: "10 minutes" } as const
+
+/** Networks that are kept waiting at once; beyond that the oldest are dropped. */
+const MAX_WAITING = 10_000
+
+/** What is asked of a mail before it is queued or sent. */
+interface Sent {
+  readonly category: Category
+  readonly from?: string | undefined
+}
+
+/** Programs that send with a token (FRONT-1): who they are, and what they may. */
+export class SenderAccess extends Context.Service<
+  SenderAccess,
+  {
+    /** What the token with this text allows. `network`: of the caller, whose wrong tokens are slowed. */
+    readonly identify: (
+      text: string,
+      network: string
+    ) => Effect.Effect<SenderToken, UnknownSender | SenderTooFast | StoreUnavailable>
+    /** Whether the token allows these mails. */
+    readonly allow: (token: SenderToken, mails: ReadonlyArray<Sent>) => Effect.Effect<void, SenderNotAllowed>
+    /** Takes so many mails of the token's rate. */
+    readonly take: (
+      token: SenderToken,
+      mails: number
+    ) => Effect.Effect<void, SenderTooFast | SenderNotAllowed>
+  }
+>()("postlane/application/SenderAccess") {}
+
+const secondsOf = (wait: Duration.Duration): number => Math.max(1, Math.ceil(Duration.toSeconds(wait)))
+
+/** Networks with too many wrong tokens: nothing is looked up for them before their time. */
+const makeWaitingRoom = () => {
+  const until = new Map<string, number>()
+  return {
+    /** How long it still waits, milliseconds; 0: not at all. */
+    left: (network: string, now: number): number => {
+      const left = (until.get(network) ?? now) - now
+      if (left <= 0) until.delete(network)
+      return Math.max(0, left)
+    },
+    put: (network: string, at: number): void => {
+      const [oldest] = until.keys()
+      if (until.size >= MAX_WAITING && oldest !== undefined) until.delete(oldest)
+      until.delete(network)
+      until.set(network, at)
+    }
+  }
+}
+
+const tooManyGuesses = (retryAfterSeconds: number) =>
+  new SenderTooFast({
+    message: `Too many wrong tokens from this address. Retry in ${retryAfterSeconds} s`,
+    retryAfterSeconds
+  })
+
+/** The place of a mail among others, before the path of its field. */
+const placed = (at: number, count: number, { message, path }: FieldIssue): FieldIssue => ({
+  path: count === 1 ? path : `emails.${at}.${path}`,
+  message
+})
+
+export const layer: Layer.Layer<SenderAccess, never, SenderTokens | Allowances | MailerConfig> = Layer.effect(
+  SenderAccess,
+  Effect.gen(function* () {
+    const tokens = yield* SenderTokens
+    const allowances = yield* Allowances
+    const { defaults } = yield* MailerConfig
+    const waiting = makeWaitingRoom()
+    return SenderAccess.of({
+      identify: Effect.fnUntraced(function* (text, network) {
+        const left = waiting.left(network, yield* uptime)
+        if (left > 0) return yield* tooManyGuesses(secondsOf(Duration.millis(left)))
+        const token = yield* tokens.use(text)
+        if (token !== undefined) return token
+        const wait = yield* allowances.take({ key: `wrong sender tokens from ${network}`, ...GUESSES })
+        if (wait === undefined) return yield* new UnknownSender()
+        waiting.put(network, (yield* uptime) + Duration.toMillis(wait))
+        return yield* tooManyGuesses(secondsOf(wait))
+      }),
+      allow: Effect.fnUntraced(function* (token, mails) {
+        const issues = mails.flatMap(({ category, from }, at) =>
+          senderIssues(token, { category, from }, defaults).map((issue) => placed(at, mails.length, issue))
+        )
+        if (issues.length > 0) return yield* new SenderNotAllowed({ issues })
+      }),
+      take: Effect.fnUntraced(function* ({ id, ratePerMinute }, mails) {
+        if (ratePerMinute === undefined) return
+        if (mails > ratePerMinute) {
+          const message = `the token may send ${ratePerMinute} mails a minute, and a batch no more than these`
+          return yield* new SenderNotAllowed({ issues: [{ path: "emails", message }] })
+        }
+        const wait = yield* allowances.take({
+          key: `mails of sender token ${id}`,
+          limit: ratePerMinute,
+          window: "1 minute",
+          amount: mails
+        })
+        if (wait === undefined) return
+        const retryAfterSeconds = secondsOf(wait)
+        return yield* new SenderTooFast({
+          message: `The token may send ${ratePerMinute} mails a minute. Retry in ${retryAfterSeconds} s`,
+          retryAfterSeconds
+        })
+      })
+    })
+  })
+)
