@@ -63,6 +63,9 @@ const NO_SUBJECT = "(no subject)"
 /** What decodes to a line break or another control character is shown as a blank: it would begin a header of its own. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ").trim()
 
+/** A text that the database can keep. */
+const storable = (text: string | undefined): string | undefined => text?.toWellFormed().replaceAll("\0", "")
+
 const mailboxOf = ({ address, name }: NamedAddress): Mailbox | undefined => {
   const parsed = parseMailbox(address)
   if (Result.isFailure(parsed)) return undefined
@@ -186,9 +189,9 @@ export const submittedBody = (
   const { bcc, cc, to } = recipients
   const sendAt = headerOf(mail, SEND_AT)
   const from = fromOf(mail, envelope)
-  const { html } = mail
+  const html = storable(mail.html)
   // A mail of attachments alone: providers want a text.
-  const text = mail.text ?? (html === undefined ? "\n" : undefined)
+  const text = storable(mail.text) ?? (html === undefined ? "\n" : undefined)
   return {
     to: texts(to),
     ...(cc.length === 0 ? {} : { cc: texts(cc) }),
