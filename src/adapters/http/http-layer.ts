@@ -22,6 +22,7 @@ import { pageRoutes } from "./pages/routes.ts"
 import { Api, apiHandlers, DevApi, devApiHandlers } from "./routes/api.ts"
 import { webhookSecretLayer } from "./routes/delivery/webhooks.ts"
 import { docsRoute } from "./routes/docs.ts"
+import { vendorApiRoute } from "./routes/vendor-api.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
 import { type ConnectionLimits, MOST_OF_CLIENT } from "./server/connection-places.ts"
@@ -103,6 +104,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     ]),
     Layer.merge(docsRoute),
     Layer.provide(requestLimitsLayer),
+    Layer.merge(vendorApiRoute),
     Layer.merge(pageRoutes(options)),
     Layer.merge(accountPageRoutes)
   )

@@ -6,6 +6,7 @@ import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope
 import { HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 
+import * as ResendFront from "../../../src/adapters/drop-ins/resend-front.ts"
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
 import { PipelineAnswers } from "../../../src/adapters/http/routes/inbound/pipeline-answer.ts"
 import type { TrustedProxies } from "../../../src/adapters/http/server/client-address.ts"
@@ -342,6 +343,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     Layer.buildWithScope(
       http.pipe(
         Layer.provide(Receipts.layer),
+        Layer.provide(ResendFront.layer),
         Layer.provide(services),
         Layer.provide(Logger.layer([capture]))
       ),

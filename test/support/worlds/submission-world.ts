@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { createTransport, type SendMailOptions } from "nodemailer"
 
 import * as Allowances from "../../../src/adapters/memory/allowances.ts"
@@ -76,7 +76,11 @@ export const startSubmission = async ({ interfere = (call) => call, ...options }
   )
   const context = await Effect.runPromise(Effect.provide(Layer.buildWithScope(layer, scope), quiet))
   const run = <A, E>(
-    effect: Effect.Effect<A, E, Context.Services<typeof context> | Scope.Scope>
+    effect: Effect.Effect<
+      A,
+      E,
+      SenderTokens | SenderAccess.SenderAccess | Submission.Submission | WriteSql | Scope.Scope
+    >
   ): Promise<A> =>
     Effect.runPromise(Effect.provide(Effect.provide(Scope.provide(effect, scope), context), quiet))
   const { port } = await run(

@@ -81,6 +81,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/send-queue/own-transaction.test.ts": ["cancel_email", "enqueue_email"],
   "test/adapters/postgres/send-queue/people.test.ts": [
     "cancel_queued_email",
+    "reschedule_queued_email",
     "erase_queued_person",
     "request_without_person",
     "pause_email_queue"
