@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 
 import { RECEIPT_WITHIN_SECONDS } from "../../domain/delivery/event-hooks.ts"
 import { type ClaimedDelivery, EventHooks, HookSender, isReceipt } from "../../ports/delivery/event-hooks.ts"
+import { uptime } from "../uptime.ts"
 
 /** Tries at once, of this process, and of one receiver. */
 const MAX_TRIES = 128
@@ -76,18 +77,34 @@ const makeDispatcher = Effect.gen(function* () {
   const wait = Effect.suspend(() =>
     placeIsFree ? Effect.yieldNow : Effect.asVoid(Effect.timeoutOption(freed.whenOpen(Effect.void), IDLE))
   )
-  return Effect.flatMap(startDue, (started) => (started > 0 ? Effect.yieldNow : wait)).pipe(
-    Effect.forever,
-    // A database that is away is no reason to break off what receivers are answering.
-    Effect.tapError(() => FiberSet.awaitEmpty(underWay))
-  )
+  // A database that is away is no reason to break off what receivers are answering.
+  const untilAnswered = FiberSet.awaitEmpty(underWay)
+  return {
+    always: Effect.flatMap(startDue, (started) => (started > 0 ? Effect.yieldNow : wait)).pipe(
+      Effect.forever,
+      Effect.tapError(() => untilAnswered)
+    ),
+    once: Effect.fnUntraced(function* (withinMs: number) {
+      const endsAt = (yield* uptime) + withinMs
+      while ((yield* uptime) < endsAt) {
+        if ((yield* startDue) > 0) continue
+        if ((yield* FiberSet.size(underWay)) === 0) return
+        yield* wait
+      }
+      yield* untilAnswered
+    })
+  }
 })
 
 /**
  * Sends events that are due to their hooks, for ever. Each hook has places of its own, so that a slow receiver delays no other, and one
  * that does not answer has one place until it does.
  */
-export const dispatchEventHooks = Effect.scoped(Effect.flatten(makeDispatcher))
+export const dispatchEventHooks = Effect.scoped(Effect.flatMap(makeDispatcher, ({ always }) => always))
+
+/** For a process that lives for a moment: sends the events that are due now, and begins nothing after `withinMs`. */
+export const dispatchDueEventHooks = (withinMs: number) =>
+  Effect.scoped(Effect.flatMap(makeDispatcher, ({ once }) => once(withinMs)))
 
 /** How often the leader looks after hooks. */
 export const HOOK_UPKEEP_INTERVAL = "1 minute"

@@ -86,7 +86,7 @@ export const mayLeave = Effect.fnUntraced(function* (
 ): Effect.fn.Return<"may" | "unanswered" | "passed", ClaimPassed> {
   const { claim, details, hold, holdsClaim } = sending
   if (claim === undefined) return "may"
-  // A send whose look-up got no answer may hold its claim all the same: it was granted late.
+  // A look-up without an answer may have granted the claim.
   const moved = parts.store.configured
     ? yield* moveClaim(parts, { keyHash: details.keyHash, owner: claim.owner, provider })
     : "unknown"
@@ -100,7 +100,8 @@ export const mayLeave = Effect.fnUntraced(function* (
   return "may"
 })
 
-const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+/** The error of a send that could not note in its claim that a request leaves, and so asked no provider, or no further one. */
+export const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
 
 /** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
 export const unbegun = (sending: Sending, tried: Tried): SendResult => {

@@ -2,10 +2,12 @@ import { Effect } from "effect"
 
 import { IdempotencyKey, LogRowId } from "../../domain/ids.ts"
 import { type DeferredSend, deferredJson } from "../../domain/mail/deferred-send.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
+import { NOT_KEPT } from "../mail/hold.ts"
 import { countSend } from "../mail/metrics.ts"
 import type { SendParts, Terms } from "../mail/sending.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
@@ -23,11 +25,18 @@ export const DEFERRED_ELSEWHERE_MS = 30_000
 /** A provider cannot be asked for longer than its keys live, milliseconds. */
 const WINDOW_MS = 24 * 3_600_000
 
+/** How long after its time a token is good, milliseconds. */
+export const TOKEN_MS = 250
+
+const TURN_PASSED = "the database was slow, and its turn at the provider has passed: it was not asked"
+
 /** A request that its sender works on. */
 export interface QueuedWork {
   readonly mail: TakenMail
   /** By the monotonic clock, milliseconds. */
   readonly takenAt: number
+  /** Until when its token is good. */
+  goodUntil: number
   /** When its lease was last prolonged. */
   renewedAt: number
   /** The retry that follows, and how long it waits, seconds. */
@@ -117,6 +126,9 @@ const moveOf = (queue: QueueParts, work: QueuedWork, row: RecordSend): QueueMove
       record: row
     })
   }
+  // The key will tell, once the database answers.
+  if (row.outcome === "failed" && error?.endsWith(NOT_KEPT) === true)
+    return { ...waitForKey(work), tried, error }
   if (mayGoBack(row.outcome, row.errorKind, isFree)) {
     work.refusals += 1
     const dueMs = waitMs(queue, work)
@@ -165,6 +177,22 @@ export const write = (
   })
 }
 
+/** Whether a token was had for a request to this provider now. */
+const tokenFor = (queue: QueueParts, work: QueuedWork, provider: Provider): Effect.Effect<boolean> => {
+  const pace = paceOf(queue.config.paces, provider)
+  if (pace.rate === 0) return Effect.succeed(true)
+  return Effect.tap(
+    Effect.orElseSucceed(queue.queue.token(pace), () => false),
+    () => Effect.sync(() => void (work.goodUntil = queue.now() + TOKEN_MS))
+  )
+}
+
+/** Whether the provider may be asked now: by the token that came with the request, or where the process or the database was slow since, by another one. */
+export const hasTurn = (queue: QueueParts, work: QueuedWork, provider: Provider): Effect.Effect<boolean> =>
+  Effect.suspend(() =>
+    queue.now() <= work.goodUntil ? Effect.succeed(true) : tokenFor(queue, work, provider)
+  )
+
 /** The claim is as long as the request's lease; a fail-over takes a token. */
 const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   leaseMs: QUEUE_LEASE_MS,
@@ -172,8 +200,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   get renewedAt() {
     return work.renewedAt
   },
-  mayFailOver: (provider) =>
-    Effect.orElseSucceed(queue.queue.token(paceOf(queue.config.paces, provider)), () => false),
+  mayFailOver: (provider) => tokenFor(queue, work, provider),
   refusedWait: (failure, sinceFirstMs) => {
     work.refusals += 1
     work.holdMs = failure.pace?.holdMs
@@ -228,16 +255,15 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
     },
     runner: {
       ...parts.runner,
-      attempt: (adapter, request) =>
-        refusal === undefined
-          ? Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
-              Effect.sync(() => {
-                work.holdMs = pace?.holdMs
-              })
-            )
-          : Effect.fail(
-              new ProviderFailure({ provider: request.provider, kind: "unavailable", message: refusal })
-            )
+      attempt: Effect.fnUntraced(function* (adapter, request) {
+        const { provider } = request
+        const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
+        if (why !== undefined)
+          return yield* new ProviderFailure({ provider, kind: "unavailable", message: why })
+        return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
+          Effect.sync(() => void (work.holdMs = pace?.holdMs))
+        )
+      })
     }
   }
 }

@@ -8,8 +8,16 @@ import { layerKeyMemory } from "../mail/key-memory.ts"
 import { makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
-import { paceOf, QueueConfig } from "./queue-config.ts"
-import { moveTo, QUEUE_LEASE_MS, type QueuedWork, type QueueParts, write } from "./queued-work.ts"
+import { QueueConfig } from "./queue-config.ts"
+import {
+  hasTurn,
+  moveTo,
+  QUEUE_LEASE_MS,
+  type QueuedWork,
+  type QueueParts,
+  TOKEN_MS,
+  write
+} from "./queued-work.ts"
 import { sendQueued } from "./send-queued.ts"
 
 /** The wait between two looks: short where there was work just now, and then twice as long each time, milliseconds. */
@@ -19,9 +27,6 @@ const LONGEST_LOOK_MS = 1_000
 /** How often leases are prolonged, milliseconds. */
 const RENEW_MS = QUEUE_LEASE_MS / 3
 
-/** A token is good for so long after its time, milliseconds. */
-const TOKEN_MS = 250
-
 interface Sender extends QueueParts {
   readonly running: Map<QueueId, QueuedWork>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
@@ -30,6 +35,7 @@ interface Sender extends QueueParts {
 const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   mail,
   takenAt: now,
+  goodUntil: now + mail.waitMs + TOKEN_MS,
   renewedAt: now,
   next: undefined,
   holdMs: undefined,
@@ -56,9 +62,7 @@ const providerOf = (sender: Sender, { request }: TakenMail): Provider => {
 /** Waits for the request's token. A process that was stalled past it needs another one. */
 const untilItsTurn = Effect.fnUntraced(function* (sender: Sender, work: QueuedWork) {
   if (work.mail.waitMs > 0) yield* Effect.sleep(work.mail.waitMs)
-  const pace = paceOf(sender.config.paces, providerOf(sender, work.mail))
-  if (pace.rate === 0 || (yield* uptime) - work.takenAt <= work.mail.waitMs + TOKEN_MS) return true
-  return yield* Effect.orElseSucceed(sender.queue.token(pace), () => false)
+  return yield* hasTurn(sender, work, providerOf(sender, work.mail))
 })
 
 /** One request, to its end or its next wait. A shutdown hands back what it has not begun. */
@@ -98,28 +102,44 @@ const renewing = (sender: Sender): Effect.Effect<never> =>
     )
   )
 
-/** Takes what is due, as much as there are free places, and looks again when more may be. */
-const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<never, StoreUnavailable> {
+/** Takes what is due, as much as there are free places, and begins to send it. */
+const look = Effect.fnUntraced(function* (sender: Sender) {
   const { config, parts, queue, running } = sender
+  const free = config.concurrency - running.size
+  if (free <= 0) return { taken: 0, isFull: true, nextMs: undefined }
+  const { mails, nextMs } = yield* queue.take({
+    paces: config.paces,
+    primary: parts.config.primary,
+    limit: free,
+    leaseMs: QUEUE_LEASE_MS
+  })
+  const now = yield* uptime
+  for (const mail of mails) sender.fork(send(sender, mail, now))
+  return { taken: mails.length, isFull: mails.length === free, nextMs }
+})
+
+/** Looks for due requests at the bell, and at least once a second. */
+const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<never, StoreUnavailable> {
   const wait = yield* listenToBell("queue")
   let lookMs = SHORTEST_LOOK_MS
   while (true) {
-    const free = config.concurrency - running.size
-    if (free <= 0) {
-      yield* wait(LONGEST_LOOK_MS)
-      continue
-    }
-    const { mails, nextMs } = yield* queue.take({
-      paces: config.paces,
-      primary: parts.config.primary,
-      limit: free,
-      leaseMs: QUEUE_LEASE_MS
-    })
-    const now = yield* uptime
-    for (const mail of mails) sender.fork(send(sender, mail, now))
-    lookMs = mails.length > 0 ? SHORTEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, lookMs * 2)
-    if (mails.length < free) yield* wait(Math.min(lookMs, Math.max(5, nextMs ?? lookMs)))
+    const { isFull, nextMs, taken } = yield* look(sender)
+    if (isFull && taken > 0) continue
+    lookMs = taken > 0 ? SHORTEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, lookMs * 2)
+    yield* wait(isFull ? LONGEST_LOOK_MS : Math.min(lookMs, Math.max(5, nextMs ?? lookMs)))
   }
+})
+
+/** Sends what is due or will be within a second, and begins nothing after `withinMs`. */
+const draining = Effect.fnUntraced(function* (sender: Sender, withinMs: number) {
+  const wait = yield* listenToBell("queue")
+  const endsAt = (yield* uptime) + withinMs
+  while ((yield* uptime) < endsAt) {
+    const { nextMs = Number.POSITIVE_INFINITY, taken } = yield* look(sender)
+    if (taken === 0 && sender.running.size === 0 && nextMs > LONGEST_LOOK_MS) return
+    yield* wait(Math.min(LONGEST_LOOK_MS, Math.max(5, nextMs)))
+  }
+  while (sender.running.size > 0) yield* wait(LONGEST_LOOK_MS)
 })
 
 /** Sends the requests of the queue (QUEUE-3). Leases and pace are the database's, so that any number of processes may do it. */
@@ -128,6 +148,8 @@ export class QueueSender extends Context.Service<
   {
     /** Takes what is due and sends it, until the store fails. */
     readonly run: Effect.Effect<never, StoreUnavailable>
+    /** For a process that lives for a moment: sends what is due now, and begins nothing after `withinMs`. */
+    readonly drain: (withinMs: number) => Effect.Effect<void, StoreUnavailable>
     /** A request that was taken, to its end or its next wait; its lease is prolonged meanwhile. */
     readonly send: (mail: TakenMail) => Effect.Effect<void>
   }
@@ -153,6 +175,7 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
     yield* Effect.forkScoped(renewing(sender))
     return QueueSender.of({
       run: looking(sender),
+      drain: (withinMs) => draining(sender, withinMs),
       send: (mail) => Effect.flatMap(uptime, (now) => send(sender, mail, now))
     })
   })

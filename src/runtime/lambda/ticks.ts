@@ -1,5 +1,7 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Clock, Effect, Exit, Layer } from "effect"
 
+import * as HookSender from "../../adapters/event-hooks/hook-sender.ts"
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import { closeStatsDays, pruneLog } from "../../adapters/postgres/delivery/email-stats.ts"
 import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
@@ -8,6 +10,9 @@ import { BulkMessages } from "../../application/conversion/bulk-messages.ts"
 import { watchAlarms } from "../../application/delivery/alarms.ts"
 import { sweepAlerts } from "../../application/delivery/alerts.ts"
 import { watchClock } from "../../application/delivery/clock-watch.ts"
+import { dispatchDueEventHooks, tendEventHooks } from "../../application/delivery/event-hooks.ts"
+import { QueueSender } from "../../application/send-queue/sender.ts"
+import { EventHooks } from "../../ports/delivery/event-hooks.ts"
 import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
 import { tick as digestTick } from "../compose/delivery/audit-digest.ts"
 import { recordedAlerts } from "../compose/delivery/delivery.ts"
@@ -23,6 +28,9 @@ export const isSchedule = (event: unknown): boolean => {
 
 /** When this instance polled `provider_a` last, milliseconds. */
 let polledAt = Number.NEGATIVE_INFINITY
+
+/** How much of a tick's time the send queue begins sends in, and after it the hooks their tries; an attempt and its end fit into the rest. */
+const SHARE = 0.3
 
 /** Schedules may be more frequent than the poll should be. */
 const pollWhenDue = ({ events, providerA }: Settings) =>
@@ -40,6 +48,7 @@ const pollWhenDue = ({ events, providerA }: Settings) =>
 export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings, withinMs: number) {
   const pieces = {
     clock: watchClock(PROCESS),
+    "event-hook-of-settings": EventHooks.use((hooks) => hooks.adopt(settings.eventHooks.own)),
     alarms: watchAlarms,
     "alert-sweep": sweepAlerts,
     "contact-sweep": ContactForms.use(({ sweep }) => sweep),
@@ -49,7 +58,11 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
     "provider-a-events-poll": pollWhenDue(settings),
     housekeeping: runHousekeeping,
     "email-stats": closeStatsDays,
-    "email-log-retention": pruneLog(settings.events.logKeepDays)
+    "email-log-retention": pruneLog(settings.events.logKeepDays),
+    "event-hooks-upkeep": tendEventHooks,
+    // Where no process with the role send or leader runs, these minutes are all that the queue and the hooks have.
+    "send-queue": QueueSender.use(({ drain }) => drain(withinMs * SHARE)),
+    "event-hooks": dispatchDueEventHooks(withinMs * SHARE)
   }
   const failed = new Set(Object.keys(pieces))
   const all = Effect.forEach(
@@ -61,7 +74,16 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
         else yield* Effect.logError(`the scheduled work ${name} failed: the next run tries again`, exit.cause)
       }),
     { discard: true }
-  ).pipe(Effect.provide(Layer.mergeAll(AlarmBoard.layer, recordedAlerts(settings))))
+  ).pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        AlarmBoard.layer,
+        recordedAlerts(settings),
+        HookSender.layer(settings.eventHooks),
+        NodeCrypto.layer
+      )
+    )
+  )
   yield* Effect.timeoutOption(all, withinMs)
   return [...failed]
 })

@@ -1,3 +1,9 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { promisify } from "node:util"
+
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -49,7 +55,26 @@ const worldOn = Effect.fnUntraced(function* (url: string) {
     forcePathStyle: true
   })
   yield* Effect.promise(() => store.send(new CreateBucketCommand({ Bucket: "files" })))
+  const told: Array<string> = []
+  const receiver = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((request, response) => {
+        const heard = async () => {
+          told.push(await text(request))
+          response.writeHead(204).end()
+        }
+        void heard()
+      })
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      return server
+    }),
+    (server) => Effect.promise(() => promisify(server.close.bind(server))())
+  )
   const env = {
+    EVENT_HOOK_URL: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+    EVENT_HOOK_SECRET: `whsec_${Buffer.alloc(24, 8).toString("base64")}`,
+    EVENT_HOOK_PRIVATE_NETWORKS: "127.0.0.1",
     DB_URL: url,
     SENDER_DOMAIN: "mail.example",
     BASE_URL: "https://api.example.com",
@@ -73,8 +98,8 @@ const worldOn = Effect.fnUntraced(function* (url: string) {
   const invoke = (event: unknown, context = patient) => Effect.promise(() => lambda.handler(event, context))
   const http = (parts: Parameters<typeof httpEvent>[0]) =>
     Effect.map(invoke(httpEvent(parts)), (result) => result as HttpResult)
-  const relay = (key: string) => {
-    const body = JSON.stringify({ ...MAIL, idempotencyKey: key })
+  const relay = (key: string, more: object = {}) => {
+    const body = JSON.stringify({ ...MAIL, idempotencyKey: key, ...more })
     return http({
       method: "POST",
       path: "/internal/send-email",
@@ -87,14 +112,14 @@ const worldOn = Effect.fnUntraced(function* (url: string) {
   const receive = Effect.promise(() =>
     client.send(new ReceiveMessageCommand({ QueueUrl: queue.url, MaxNumberOfMessages: 10 }))
   ).pipe(Effect.map(({ Messages = [] }) => Messages.map(({ Body = "" }) => Body)))
-  return { env, resend, invoke, http, relay, receive }
+  return { env, resend, told, invoke, http, relay, receive }
 })
 const world = Effect.flatMap(TestDatabase, ({ url }) => worldOn(url))
 
 layer(layerPostgres, { excludeTestServices: true })("the serverless entry", (test) => {
   test.effect("answers requests, retries, the schedule – and makes no job", () =>
     Effect.gen(function* () {
-      const { env, http, invoke, receive, relay, resend } = yield* world
+      const { env, http, invoke, receive, relay, resend, told } = yield* world
 
       // A request as a server would answer it.
       const health = yield* http({ path: "/health" })
@@ -189,8 +214,20 @@ layer(layerPostgres, { excludeTestServices: true })("the serverless entry", (tes
       })
       assert.strictEqual(convert.statusCode, 202, convert.body)
 
+      // What is queued, and what another system is to hear of it, goes with the schedule.
+      const queued = yield* relay("order-19", { queue: true })
+      assert.strictEqual(queued.statusCode, 202, queued.body)
+      assert.lengthOf(resend.accepted, 2)
+
       // Both kinds of schedule run, and do not make it either.
       for (const event of scheduleEvents) assert.isUndefined(yield* invoke(event))
+      assert.include(resend.accepted.map(({ key }) => key).join(), "order-19")
+      assert.deepStrictEqual(
+        told
+          .map((body) => JSON.parse(body))
+          .flatMap(({ data, type }) => (type === "email.sent" ? (data.queueId ?? []) : [])),
+        [JSON.parse(queued.body).queueId]
+      )
       const sql = yield* WriteSql
       const [counts] = yield* sql<{ readonly queued: number; readonly jobs: number }>`
         select (select count(*) from convert_queue)::integer as queued,

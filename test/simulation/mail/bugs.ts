@@ -30,7 +30,13 @@ export const BUGS = [
   /** A cancel is answered although the mail is being sent. */
   "queue-cancels-what-is-sent",
   /** An ambiguous attempt ends its request at once, as certainly not sent. */
-  "queue-ends-refused"
+  "queue-ends-refused",
+  /** Each process keeps the pace of a provider for itself. */
+  "queue-paces-each-process",
+  /** Requests go in the order in which they were queued, whatever their category. */
+  "queue-goes-by-insertion",
+  /** A request is sent before the transaction that queues it commits. */
+  "queue-sends-uncommitted"
 ] as const
 export type Bug = (typeof BUGS)[number]
 

@@ -7,7 +7,7 @@ import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts
 import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { LogRowId, type QueueId } from "../../../src/domain/ids.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
-import { SET_ASIDE } from "../../../src/domain/mail/queue.ts"
+import { QUEUE_ORDER, SET_ASIDE } from "../../../src/domain/mail/queue.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
@@ -26,6 +26,10 @@ const LEASE_MS = 12_000
 interface Asked {
   readonly id: QueueId
   readonly subject: string
+  /** Its place in the order of categories. */
+  readonly lane: number
+  /** Its transaction was rolled back. */
+  isUndone: boolean
   /** No direct send has its key. */
   readonly isAlone: boolean
   /** By the database's clock. */
@@ -56,6 +60,9 @@ interface QueueingOptions {
   readonly bug: Bug | undefined
   readonly onReport: (report: Report) => void
 }
+
+/** How many processes a fleet has at the most. */
+const PROCESSES = 3
 
 const failedResult = {
   ok: false,
@@ -92,6 +99,24 @@ const broken = (bug: Bug | undefined, queue: SendQueue["Service"]): SendQueue["S
               : move
           )
       }
+    case "queue-paces-each-process":
+      return {
+        ...queue,
+        take: (asked) =>
+          queue.take({
+            ...asked,
+            paces: asked.paces.map((pace) => ({ ...pace, ...fixedRate(pace.rate * PROCESSES) }))
+          }),
+        token: (pace) => queue.token({ ...pace, ...fixedRate(pace.rate * PROCESSES) })
+      }
+    case "queue-goes-by-insertion":
+      return {
+        ...queue,
+        enqueue: (entries) =>
+          queue.enqueue(
+            entries.map((entry) => ({ ...entry, request: { ...entry.request, category: "transactional" } }))
+          )
+      }
     default:
       return queue
   }
@@ -111,6 +136,26 @@ export const makeQueueing = (options: QueueingOptions) => {
     { provider: "provider_b", ...fixedRate(0) }
   ]
 
+  const disorder: Array<string> = []
+  /** Q4: of several that are taken for a provider at once, one goes by its age, the others before none that is due, and of a higher category. */
+  const noteOrder = (taken: ReadonlyArray<QueueId>) => {
+    const places = queued().flatMap(({ dueAt, id, provider, state }) => {
+      const lane = asked.get(id)?.lane
+      if (lane === undefined) return []
+      const isDue =
+        state === "queued" && dueAt !== undefined && dueAt <= databaseClock.currentTimeMillisUnsafe()
+      return [{ lane, provider, isTaken: taken.includes(id), isDue }]
+    })
+    for (const { isDue, isTaken, lane, provider } of places) {
+      if (isTaken || !isDue) continue
+      const below = places.filter((one) => one.isTaken && one.provider === provider && one.lane > lane)
+      if (below.length > 1)
+        disorder.push(
+          `Q4: lanes ${below.map((one) => one.lane).join()} are taken while one of lane ${lane} waits`
+        )
+    }
+  }
+
   /** The queue as a process reaches it. */
   const queueOf = (process: SimProcess, { onGranted, onRecorded, road }: Road): SendQueue["Service"] => {
     const begun = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
@@ -122,6 +167,7 @@ export const makeQueueing = (options: QueueingOptions) => {
           "take",
           Effect.tap(inner.take(entry), ({ mails }) =>
             Effect.sync(() => {
+              noteOrder(mails.map(({ id }) => id))
               for (const { id, waitMs } of mails) {
                 const request = asked.get(id)
                 if (request === undefined) continue
@@ -201,11 +247,12 @@ export const makeQueueing = (options: QueueingOptions) => {
     enqueue: (key: string, subject: string, isAlone: boolean, delayMs: number) =>
       Effect.gen(function* () {
         const sendAt = databaseClock.currentTimeMillisUnsafe() + delayMs
+        const category = chance.pick(["auth", "transactional", "marketing"] as const)
         const request = {
           to: "a@x.test",
           subject,
           text: "t",
-          category: chance.pick(["auth", "transactional", "marketing"]),
+          category,
           source: "api:simulation",
           idempotencyKey: key,
           ...(delayMs > 0 ? { sendAt: new Date(sendAt).toISOString() } : {})
@@ -217,9 +264,26 @@ export const makeQueueing = (options: QueueingOptions) => {
         const id = answer.success[0]?.id
         if (id === undefined) return undefined
         if (!asked.has(id))
-          asked.set(id, { id, subject, isAlone, sendAt, isEarly: undefined, cancelledAt: undefined })
+          asked.set(id, {
+            id,
+            subject,
+            lane: QUEUE_ORDER.indexOf(category),
+            isUndone: false,
+            isAlone,
+            sendAt,
+            isEarly: undefined,
+            cancelledAt: undefined
+          })
         return id
       }),
+    /** The transaction of a request is rolled back. */
+    undo: (id: QueueId) =>
+      Effect.suspend(() => {
+        const request = asked.get(id)
+        if (request !== undefined) request.isUndone = true
+        return Effect.orDie(inItsTime(inner.cancel(id)))
+      }),
+    sendsUncommitted: bug === "queue-sends-uncommitted",
     cancel: (id: QueueId) =>
       Effect.gen(function* () {
         const state = yield* Effect.orDie(inItsTime(inner.cancel(id)))
@@ -227,6 +291,22 @@ export const makeQueueing = (options: QueueingOptions) => {
         const request = asked.get(id)
         if (state === "cancelled" && request !== undefined) request.cancelledAt ??= now()
       }),
+    disorder,
+    /** Q5: over any second the queue asks at most at its rate, and once more. */
+    paceViolations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> => {
+      if (rate === 0) return []
+      const alone = new Set([...asked.values()].flatMap(({ isAlone, subject }) => (isAlone ? [subject] : [])))
+      const times = attempts
+        .filter(({ provider, subject }) => provider === "provider_a" && alone.has(subject))
+        .map(({ startedAt }) => startedAt)
+        .toSorted((a, b) => a - b)
+      const first = times.find(
+        (at, index) => (times[index + rate + 1] ?? Number.POSITIVE_INFINITY) < at + 1000
+      )
+      return first === undefined
+        ? []
+        : [`Q5: more than ${rate + 1} requests to provider_a in the second after ${first}`]
+    },
     /** Q1, Q2 and Q3: every request has an end that is true, what was cancelled is not sent, and nothing goes before its time. */
     violations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> =>
       queued().flatMap((row) => {
@@ -234,9 +314,10 @@ export const makeQueueing = (options: QueueingOptions) => {
         if (request === undefined) return []
         const own = attempts.filter(({ subject }) => subject === request.subject)
         const found: Array<string> = []
-        const { cancelledAt, isAlone, isEarly, subject } = request
+        const { cancelledAt, isAlone, isEarly, isUndone, subject } = request
         if (row.endedAt === undefined) found.push(`Q1: ${subject} is ${row.state} for ever`)
         if (!isAlone) return found
+        if (isUndone && own.length > 0) found.push(`Q1: ${subject} was rolled back, and a provider was asked`)
         const isDelivered = own.some(({ delivered }) => delivered)
         if (row.state === "sent" && !isDelivered)
           found.push(`Q1: ${subject} is sent, and no provider accepted it`)
@@ -267,12 +348,19 @@ export const queueingClient = (
     queueing
   }: { readonly chance: Chance; readonly isMixed: boolean; readonly queueing: Queueing },
   key: string,
-  roughMs: number
+  roughMs: number,
+  mostWorkMs = 60_000
 ) =>
   Effect.gen(function* () {
     yield* Effect.sleep(chance.int(0, roughMs / 2))
     const delayMs = chance.bool(0.3) ? chance.int(1_000, 600_000) : 0
-    const id = yield* queueing.enqueue(key, key, !isMixed, delayMs)
+    const isUndone = chance.bool(0.15)
+    const workMs = chance.int(0, mostWorkMs)
+    const early = queueing.sendsUncommitted ? yield* queueing.enqueue(key, key, !isMixed, delayMs) : undefined
+    yield* Effect.sleep(workMs)
+    if (isUndone && early !== undefined) yield* queueing.undo(early)
+    if (isUndone) return
+    const id = early ?? (yield* queueing.enqueue(key, key, !isMixed, delayMs))
     if (id === undefined) return
     if (chance.bool(0.3)) yield* queueing.enqueue(key, key, !isMixed, delayMs)
     if (!chance.bool(0.3)) return

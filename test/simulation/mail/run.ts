@@ -93,6 +93,12 @@ const rough = (world: World, orders: ReadonlyArray<Order>, roughMs: number) =>
         const key = mixed?.key ?? `queued-${n}`
         yield* begin(queueingClient({ chance: people, isMixed: mixed !== undefined, queueing }, key, roughMs))
       }
+      const burst = people.bool(0.3) ? 12 : 0
+      const at = people.int(0, roughMs / 2)
+      for (let n = 0; n < burst; n++) {
+        const one = queueingClient({ chance: people, isMixed: false, queueing }, `burst-${n}`, 0, 500)
+        yield* begin(Effect.andThen(Effect.sleep(at), one))
+      }
     }
     if (happens("housekeeping")) yield* begin(housekeeping(world, roughMs))
     if (happens("another installation")) yield* begin(stranger(world, orders, roughMs))
@@ -158,6 +164,8 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         ...brokenBySending(observed),
         ...first.violations,
         ...world.queueing.violations(observed.attempts),
+        ...world.queueing.paceViolations(observed.attempts),
+        ...world.queueing.disorder,
         ...(goesOn ? (yield* brokenByDeferrals(world, observed)).violations : [])
       ]
       if (busy > 0) violations.push(`liveness: ${busy} clients never ended`)

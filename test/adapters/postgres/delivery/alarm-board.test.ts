@@ -74,7 +74,7 @@ describe("what the alarms measure", () => {
       const waits = (category: string, seconds: number, state = "queued") =>
         sql`insert into email_send_queue
             (idempotency_key, key_hash, request_hash, category, lane, state, send_at, due_at, request)
-          values ('k', 'k', 'r', ${category}, 1, ${state}, now(), now() - make_interval(secs => ${seconds}), '{}')`
+          values ('k', 'k', 'r', ${category}, array_position(email_queue_lanes(), ${category}), ${state}, now(), now() - make_interval(secs => ${seconds}), '{}')`
       const ended = (minutes: number, error: string, kind: string) =>
         sql`insert into email_send_queue
             (idempotency_key, key_hash, request_hash, category, lane, state, send_at, ended_at, error, result)

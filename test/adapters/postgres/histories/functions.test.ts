@@ -18,6 +18,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "hook_type_of_event",
     "hook_wants",
     "lock_hook_subjects",
+    "tell_hooks_of_request",
     "tell_hooks_of_events",
     "tell_hooks_of_sends",
     "write_hook_deliveries"
