@@ -1,5 +1,5 @@
 /** Names of Resend's errors that an answer here can have. */
-export type ResendErrorName =
+type ResendErrorName =
   | "validation_error"
   | "missing_required_field"
   | "missing_api_key"

@@ -33,7 +33,7 @@ interface ResendSent {
   readonly status: SendResult["status"] | QueueState
 }
 
-export interface ResendBatchSent {
+interface ResendBatchSent {
   readonly data: Array<{ readonly id: string }>
   /** With `batchValidation: "permissive"`. */
   readonly errors?: Array<{ readonly index: number; readonly message: string }>

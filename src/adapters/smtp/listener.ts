@@ -25,7 +25,7 @@ export class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
 }> {}
 
 /** The mail has more bytes than the server announced. */
-export class TooLarge extends Data.TaggedError("TooLarge") {}
+class TooLarge extends Data.TaggedError("TooLarge") {}
 
 /** The client went away in the middle of its mail. */
 class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}

@@ -10,7 +10,7 @@ import { MailerConfig } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 
 /** The text is no token that is in force. */
-export class UnknownSender extends Data.TaggedError("UnknownSender") {}
+class UnknownSender extends Data.TaggedError("UnknownSender") {}
 
 /** More mails than the token's rate, or more wrong tokens from one place than are looked up. */
 export class SenderTooFast extends Data.TaggedError("SenderTooFast")<{
@@ -40,7 +40,7 @@ interface Sent {
 export class SenderAccess extends Context.Service<
   SenderAccess,
   {
-    /** What the token with this text allows. `network`: of the caller, whose wrong tokens are slowed. */
+    /** Returns what a token allows, by its text. Too many wrong tokens from one `network` make it wait. */
     readonly identify: (
       text: string,
       network: string

@@ -60,13 +60,13 @@ export class Submission extends Context.Service<
   }
 >()("postlane/application/Submission") {}
 
-/** Mails that are read at once: each has a process of its own. */
+/** Limit on mails that are read at the same time, each in a separate process. */
 const READ_AT_ONCE = 4
 
 /** Requests go to the database together up to this size, characters. */
 const MAX_TOGETHER = 4 * 1024 * 1024
 
-/** Longest part of a key that is a Message-ID as it is. */
+/** Longest Message-ID that a key contains unhashed, characters. */
 const MAX_MESSAGE_ID = 150
 
 const encoder = new TextEncoder()
@@ -137,7 +137,7 @@ const makeKeys = Effect.map(Digest, (digest) => {
   }
 })
 
-/** Who of these is suppressed for a category. Without an answer in time nobody is: the sender of the queue looks again. */
+/** Looks up suppressed recipients. Without an answer in time none counts as suppressed: the queue's sender looks again before it sends. */
 const makeLookUp = Effect.gen(function* () {
   const store = yield* MailStore
   const { dbTimeoutMs } = yield* MailerConfig
@@ -171,8 +171,8 @@ const makePlan = Effect.gen(function* () {
     const requests = forTheRest(asked, (one) => blocked.has(addressKey(one)))
     const bodyOf = Effect.fnUntraced(function* (recipients: Recipients, at: number) {
       const body = submittedBody(mail, recipients, { category: category.success, envelope, token })
-      // Each of several requests of a mail has its recipient's key. One that suppressions took apart keeps the mail's: sent again by a
-      // client that lost the answer, it conflicts with what was queued before, and nobody gets it twice.
+      // A mail with blind recipients alone has one key for each recipient. A mail that was split because of suppressions keeps its own key:
+      // if its client lost an earlier answer and repeats it, it conflicts with what is queued, and no recipient gets it twice.
       const isOneOfMany = asked.length > 1
       const key = yield* keys.of(token, mail.messageId, isOneOfMany ? recipients.to : envelope.to)
       if (key === undefined) return body

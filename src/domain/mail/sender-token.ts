@@ -11,7 +11,7 @@ import {
 } from "./address.ts"
 import { Category } from "./suppression/policy.ts"
 
-/** Longest name of a token: it stands in the source of its mails, `smtp:NAME`. */
+/** Longest name of a token, characters. The source of a mail contains it: `smtp:NAME`. */
 const MAX_NAME = 100
 
 /** Most categories and From addresses that a token is bound to. */
@@ -22,7 +22,7 @@ const MAX_RATE = 100_000
 
 /** The properties of a new token of a program that sends (FRONT-1). */
 export const NewSenderToken = Schema.Struct({
-  /** Whose it is: audit rows and the source of its mails show this name. */
+  /** Names the program in audit rows and in the source of its mails. */
   name: Schema.String,
   /** The categories that it may send; any where it names none. The first one is that of a mail that names none. */
   categories: Schema.optionalKey(Schema.Array(Category)),
@@ -42,7 +42,7 @@ export interface SenderToken {
   readonly ratePerMinute: number | undefined
 }
 
-/** An entry of the From addresses as it is compared; undefined where it is none. */
+/** Normalizes an entry of the From addresses; undefined for an invalid one. */
 const senderRule = (text: string): string | undefined => {
   const [, domain] = /^@([^@\s]+)$/.exec(text.trim()) ?? []
   if (domain !== undefined) {
@@ -103,7 +103,7 @@ interface Defaults {
 }
 
 /**
- * Why a token does not allow a mail; nothing where it does. An address of the legacy domain counts as it is written and as it is sent.
+ * Lists the fields that the token does not allow. A From address on the legacy domain is compared as written and as rewritten.
  */
 export const senderIssues = (
   token: SenderToken,

@@ -38,7 +38,7 @@ export interface SubmittedMail {
   readonly parts: ReadonlyArray<SubmittedPart>
 }
 
-/** Who it is from and for, apart from what its header says. */
+/** Sender and recipients of the SMTP transaction, which may differ from the header. */
 export interface Envelope {
   /** Empty for a mail that is not answered. */
   readonly from: string
@@ -60,7 +60,7 @@ const OWN_HEADER = /^x-postlane-/i
 /** The subject of a mail without one: providers refuse an empty one. */
 const NO_SUBJECT = "(no subject)"
 
-/** What decodes to a line break or another control character is shown as a blank: it would begin a header of its own. */
+/** Replaces control characters by blanks: a decoded line break would start another header. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ").trim()
 
 /** A text that the database can keep. */
@@ -77,8 +77,8 @@ const mailboxes = (addresses: ReadonlyArray<NamedAddress>): ReadonlyArray<Mailbo
   addresses.flatMap((one) => mailboxOf(one) ?? [])
 
 /**
- * Recipients as requests have them. Providers want somebody in To: where To is empty, Cc takes its place, and of a mail with blind
- * recipients alone each gets one of their own, so that none sees another.
+ * Splits recipients into requests with a To recipient each, since providers require one. Cc becomes To where To is empty. A mail with blind
+ * recipients alone becomes one request for each recipient, so that their addresses stay hidden.
  */
 const arranged = ({ bcc, cc, to }: Recipients): ReadonlyArray<Recipients> => {
   if (to.length > 0) return [{ to, cc, bcc }]
@@ -87,8 +87,8 @@ const arranged = ({ bcc, cc, to }: Recipients): ReadonlyArray<Recipients> => {
 }
 
 /**
- * The recipients of the envelope, and nobody else (FRONT-5): those whom To and Cc name stand there, the others get a blind copy. Whom
- * only the header names gets nothing: a mail server hands over a mail in parts.
+ * Recipients of the envelope, placed in To or Cc where the header names them there, else in Bcc (FRONT-5). Recipients that only the header
+ * names are dropped: a mail server that splits a mail hands over one part for each destination.
  */
 export const recipientsOf = (
   { cc, to }: Pick<SubmittedMail, "to" | "cc">,
@@ -132,7 +132,7 @@ export const categoryOf = (
     : Result.succeed(found)
 }
 
-/** The fields that a request may have beside its own; of one that is there twice, the first. */
+/** Header fields that a request may have. The first of several fields with the same name is kept. */
 const customHeaders = ({ headers }: SubmittedMail): Readonly<Record<string, string>> => {
   const kept = new Map<string, readonly [string, string]>()
   for (const { name, value } of headers) {
