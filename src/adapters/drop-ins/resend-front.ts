@@ -177,7 +177,7 @@ const timeOf = (body: unknown): Result.Result<string, Answer> => {
     scheduled_at: at,
     ...more
   }: Readonly<Record<string, unknown>> = typeof body === "object" && body !== null ? { ...body } : {}
-  const [other] = Object.keys(more).filter((name) => more[name] !== null)
+  const other = Object.keys(more).find((name) => more[name] !== null)
   if (other !== undefined) return Result.fail(notTaken(`${other}: only scheduled_at can be changed`))
   return typeof at === "string"
     ? Result.succeed(at)

@@ -216,7 +216,7 @@ export const layer: Layer.Layer<
     return Submission.of({
       accept: Effect.fnUntraced(function* (submitted) {
         const mail = yield* reader.read(submitted.raw).pipe(
-          places.withPermit,
+          (reading) => places.withPermit(reading),
           Effect.mapError(({ message, reason }) =>
             refused(reason === "unavailable" ? "later" : "unreadable", message)
           )

@@ -38,7 +38,7 @@ const UNBOUND: Omit<SenderToken, "id"> = {
 export const suite = (
   adapter: string,
   world: Layer.Layer<SenderTokens | SenderWorld>,
-  test: typeof it.live | typeof it.effect = it.effect
+  test: typeof it.live = it.effect
 ) =>
   describe(`sender tokens: ${adapter}`, () => {
     test("works until it is revoked, with what it is bound to (FRONT-1)", () =>
@@ -67,7 +67,7 @@ export const suite = (
         const later = yield* tokens.create(UNBOUND, "ann")
         const listed = yield* tokens.list
         assert.deepStrictEqual(
-          listed.map(({ createdAt: _, ...token }) => token),
+          listed.map(({ createdAt: _createdAt, ...token }) => token),
           [
             { id: later.id, ...UNBOUND, lastUsedAt: undefined },
             { id: made.id, ...TOKEN, lastUsedAt: undefined }

@@ -106,8 +106,8 @@ export const startSubmission = async ({ interfere = (call) => call, ...options }
     run,
     /** The text of a token that allows everything. */
     token: auth,
-    make: async (token: Partial<Omit<SenderToken, "id">>) => {
-      const { id, token: text } = await made(token)
+    make: async (wanted: Partial<Omit<SenderToken, "id">>) => {
+      const { id, token: text } = await made(wanted)
       return { id, text: Redacted.value(text) }
     },
     revoke: (id: string) => run(SenderTokens.use(({ revoke }) => revoke(id, "test"))),

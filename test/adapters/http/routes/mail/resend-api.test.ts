@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { makeMailDatabase } from "../../../../../src/adapters/memory/mail/mail-store.ts"
 import { makeSendQueue } from "../../../../../src/adapters/memory/mail/send-queue.ts"
 import * as MemorySenderTokens from "../../../../../src/adapters/memory/mail/sender-tokens.ts"
-import type { QueueId } from "../../../../../src/domain/ids.ts"
 import type { SenderToken } from "../../../../../src/domain/mail/sender-token.ts"
 import { SenderTokens } from "../../../../../src/ports/mail/sender-tokens.ts"
 import { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
@@ -55,7 +54,7 @@ afterAll(() => server.stop())
 
 const sdk = (key = token) => new Resend(key, { baseUrl: `${server.url}/resend` })
 const mail = { from: "Shop <shop@x.test>", to: "ann@y.test", subject: "s", text: "t" }
-const stateOf = (id: string) => Effect.runPromise(queue.find(anyId<QueueId>(id)))
+const stateOf = (id: string) => Effect.runPromise(queue.find(anyId(id)))
 
 /** A request as another SDK than Node's writes it. */
 const wire = (
