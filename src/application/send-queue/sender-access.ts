@@ -1,4 +1,5 @@
 import { Context, Data, Duration, Effect, Layer } from "effect"
+import { Digest, sha256 } from "effect/crypto/Digest"
 
 import type { FieldIssue } from "../../domain/field-issues.ts"
 import { type SenderToken, senderIssues } from "../../domain/mail/sender-token.ts"
@@ -27,8 +28,8 @@ export class SenderNotAllowed extends Data.TaggedError("SenderNotAllowed")<{
 /** Wrong tokens of one network that are looked up at once; refilled evenly over the window. */
 const GUESSES = { limit: 20, window: "10 minutes" } as const
 
-/** Networks that are kept waiting at once; beyond that the oldest are dropped. */
-const MAX_WAITING = 10_000
+/** Limit on networks that wait, and on tokens that are remembered. Beyond it the oldest is dropped. */
+const MAX_KEPT = 10_000
 
 /** What is asked of a mail before it is queued or sent. */
 interface Sent {
@@ -40,7 +41,10 @@ interface Sent {
 export class SenderAccess extends Context.Service<
   SenderAccess,
   {
-    /** Returns what a token allows, by its text. Too many wrong tokens from one `network` make it wait. */
+    /**
+     * Returns what a token allows, by its text. Too many wrong tokens from one `network` make it wait. Tokens that worked in this
+     * process before are exempt, so that one program with an old token does not stop its neighbours.
+     */
     readonly identify: (
       text: string,
       network: string
@@ -55,7 +59,17 @@ export class SenderAccess extends Context.Service<
   }
 >()("postlane/application/SenderAccess") {}
 
+const encoder = new TextEncoder()
+
 const secondsOf = (wait: Duration.Duration): number => Math.max(1, Math.ceil(Duration.toSeconds(wait)))
+
+/** Adds an entry as the newest. */
+const keep = <A>(kept: Map<string, A>, key: string, value: A): void => {
+  const [oldest] = kept.keys()
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  kept.delete(key)
+  kept.set(key, value)
+}
 
 /** Networks with too many wrong tokens: nothing is looked up for them before their time. */
 const makeWaitingRoom = () => {
@@ -67,12 +81,7 @@ const makeWaitingRoom = () => {
       if (left <= 0) until.delete(network)
       return Math.max(0, left)
     },
-    put: (network: string, at: number): void => {
-      const [oldest] = until.keys()
-      if (until.size >= MAX_WAITING && oldest !== undefined) until.delete(oldest)
-      until.delete(network)
-      until.set(network, at)
-    }
+    put: (network: string, at: number): void => keep(until, network, at)
   }
 }
 
@@ -88,49 +97,57 @@ const placed = (at: number, count: number, { message, path }: FieldIssue): Field
   message
 })
 
-export const layer: Layer.Layer<SenderAccess, never, SenderTokens | Allowances | MailerConfig> = Layer.effect(
-  SenderAccess,
-  Effect.gen(function* () {
-    const tokens = yield* SenderTokens
-    const allowances = yield* Allowances
-    const { defaults } = yield* MailerConfig
-    const waiting = makeWaitingRoom()
-    return SenderAccess.of({
-      identify: Effect.fnUntraced(function* (text, network) {
-        const left = waiting.left(network, yield* uptime)
-        if (left > 0) return yield* tooManyGuesses(secondsOf(Duration.millis(left)))
-        const token = yield* tokens.use(text)
-        if (token !== undefined) return token
-        const wait = yield* allowances.take({ key: `wrong sender tokens from ${network}`, ...GUESSES })
-        if (wait === undefined) return yield* new UnknownSender()
-        waiting.put(network, (yield* uptime) + Duration.toMillis(wait))
-        return yield* tooManyGuesses(secondsOf(wait))
-      }),
-      allow: Effect.fnUntraced(function* (token, mails) {
-        const issues = mails.flatMap(({ category, from }, at) =>
-          senderIssues(token, { category, from }, defaults).map((issue) => placed(at, mails.length, issue))
-        )
-        if (issues.length > 0) return yield* new SenderNotAllowed({ issues })
-      }),
-      take: Effect.fnUntraced(function* ({ id, ratePerMinute }, mails) {
-        if (ratePerMinute === undefined) return
-        if (mails > ratePerMinute) {
-          const message = `the token may send ${ratePerMinute} mails a minute, and a batch no more than these`
-          return yield* new SenderNotAllowed({ issues: [{ path: "emails", message }] })
-        }
-        const wait = yield* allowances.take({
-          key: `mails of sender token ${id}`,
-          limit: ratePerMinute,
-          window: "1 minute",
-          amount: mails
-        })
-        if (wait === undefined) return
-        const retryAfterSeconds = secondsOf(wait)
-        return yield* new SenderTooFast({
-          message: `The token may send ${ratePerMinute} mails a minute. Retry in ${retryAfterSeconds} s`,
-          retryAfterSeconds
+export const layer: Layer.Layer<SenderAccess, never, SenderTokens | Allowances | MailerConfig | Digest> =
+  Layer.effect(
+    SenderAccess,
+    Effect.gen(function* () {
+      const tokens = yield* SenderTokens
+      const allowances = yield* Allowances
+      const { defaults } = yield* MailerConfig
+      const digest = yield* Digest
+      const waiting = makeWaitingRoom()
+      /** Hashes of tokens that worked. */
+      const worked = new Map<string, true>()
+      return SenderAccess.of({
+        identify: Effect.fnUntraced(function* (text, network) {
+          const left = waiting.left(network, yield* uptime)
+          const hash = yield* digest.digestHex(sha256, encoder.encode(text))
+          if (left > 0 && !worked.has(hash)) return yield* tooManyGuesses(secondsOf(Duration.millis(left)))
+          const token = yield* tokens.use(text)
+          if (token !== undefined) {
+            keep(worked, hash, true)
+            return token
+          }
+          const wait = yield* allowances.take({ key: `wrong sender tokens from ${network}`, ...GUESSES })
+          if (wait === undefined) return yield* new UnknownSender()
+          waiting.put(network, (yield* uptime) + Duration.toMillis(wait))
+          return yield* tooManyGuesses(secondsOf(wait))
+        }),
+        allow: Effect.fnUntraced(function* (token, mails) {
+          const issues = mails.flatMap(({ category, from }, at) =>
+            senderIssues(token, { category, from }, defaults).map((issue) => placed(at, mails.length, issue))
+          )
+          if (issues.length > 0) return yield* new SenderNotAllowed({ issues })
+        }),
+        take: Effect.fnUntraced(function* ({ id, ratePerMinute }, mails) {
+          if (ratePerMinute === undefined) return
+          if (mails > ratePerMinute) {
+            const message = `the token may send ${ratePerMinute} mails a minute, and a batch no more than these`
+            return yield* new SenderNotAllowed({ issues: [{ path: "emails", message }] })
+          }
+          const wait = yield* allowances.take({
+            key: `mails of sender token ${id}`,
+            limit: ratePerMinute,
+            window: "1 minute",
+            amount: mails
+          })
+          if (wait === undefined) return
+          const retryAfterSeconds = secondsOf(wait)
+          return yield* new SenderTooFast({
+            message: `The token may send ${ratePerMinute} mails a minute. Retry in ${retryAfterSeconds} s`,
+            retryAfterSeconds
+          })
         })
       })
     })
-  })
-)
+  )

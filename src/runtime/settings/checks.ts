@@ -88,6 +88,9 @@ export const degradations = ({ readable, settings }: Given) => {
   ]
 }
 
+/** A `HOST` that other machines do not reach. */
+const THIS_MACHINE = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i
+
 /** What is odd, and stops nothing. */
 export const oddities = ({ readable, settings, values: { conversion, events, sending } }: Given) => {
   const { batch, embedded } = settings
@@ -95,7 +98,14 @@ export const oddities = ({ readable, settings, values: { conversion, events, sen
   const lacks = (value: unknown, name: SettingName) =>
     when(batch.enabled && !embedded && value === undefined && readable(name), name)`
       is unset: the batch lane stays off without it`
+  const { http, submission } = settings
+  const isClear = submission.port !== undefined && !embedded && !THIS_MACHINE.test(http.host)
   return [
+    ...when(
+      isClear && submission.tlsCert === undefined && readable("SUBMISSION_PORT"),
+      "SUBMISSION_TLS_CERT"
+    )`
+      is unset, and so is SMTP_TLS_CERT: SMTP submission takes no token in clear, so that programs on other machines cannot log in`,
     ...when(sending.fallback === settings.sending.primary && readable("EMAIL_PRIMARY"), "EMAIL_FALLBACK")`
       is ignored, since it equals EMAIL_PRIMARY`,
     ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`

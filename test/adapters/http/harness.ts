@@ -279,7 +279,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.provideMerge(Layer.mock(SendQueue, { upcoming: () => Effect.succeed([]), ...behind.sendQueue }))
     ),
     SenderAccess.layer.pipe(
-      Layer.provide(Layer.succeed(MailerConfig, SENDING)),
+      Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
       Layer.provideMerge(
         Layer.merge(
           behind.senders ?? Layer.provide(MemorySenderTokens.layer(), NodeCrypto.layer),

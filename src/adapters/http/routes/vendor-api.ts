@@ -32,13 +32,6 @@ const partsOf = (url: string): ReadonlyArray<string> =>
     .split("/")
     .filter((part) => part !== "")
     .slice(1)
-    .map((part) => {
-      try {
-        return decodeURIComponent(part)
-      } catch {
-        return part
-      }
-    })
 
 /**
  * The API of another vendor, with its own bodies and errors (FRONT-8): it is no part of the OpenAPI document, and its answers are no

@@ -205,7 +205,7 @@ it("says what it lacks, and what is wrong, in Resend's words", async () => {
   expect((await resend.emails.get("no-such-id")).error).toMatchObject({ statusCode: 404, name: "not_found" })
   expect((await resend.emails.list()).error).toMatchObject({ statusCode: 405, name: "method_not_allowed" })
   expect((await resend.domains.list()).error).toMatchObject({ statusCode: 404, name: "not_found" })
-  expect((await wire("GET", "/%zz")).json).toMatchObject({ statusCode: 404 })
+  expect((await wire("GET", "/no/such/route")).json).toMatchObject({ statusCode: 404 })
   expect(
     (await wire("PATCH", `/emails/${anyId("0199a000-0000-7000-8000-000000000001")}`, '{"subject":"s"}')).json
   ).toMatchObject({
