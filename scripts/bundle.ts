@@ -23,6 +23,7 @@ const PROGRAMS = [
   "src/adapters/reader-process/reader-child.ts",
   "src/adapters/docx/docx-reader.ts",
   "src/adapters/postal-mime/mail-reader-program.ts",
+  "src/adapters/postal-mime/submission-program.ts",
   "src/adapters/message-view/message-view-program.ts"
 ]
 

@@ -29,6 +29,7 @@ const server = spawn(
       POSTLANE_DATA_DIR: folder,
       PORT: String(port),
       SMTP_PORT: "0",
+      SUBMISSION_PORT: "0",
       ADMIN_TOKEN: TOKEN,
       OWNER_TOKEN: `${TOKEN}-owner`,
       BATCH_CONVERSION_ENABLED: "1",

@@ -22,6 +22,7 @@ const folder = await makeFolder()
 const child = runChild("src/runtime/entries/start.ts", [], {
   PORT: "0",
   SMTP_PORT: "0",
+  SUBMISSION_PORT: "0",
   EMAIL_FALLBACK: "provider_b",
   POSTLANE_DATA_DIR: folder.path,
   PROXY_SHARED_SECRET: SECRET,

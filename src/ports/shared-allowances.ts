@@ -22,3 +22,12 @@ export const SharedAllowances = Context.Reference<SharedAllowancesService | unde
   "postlane/ports/SharedAllowances",
   { defaultValue: () => undefined }
 )
+
+/** Counts what callers use, in all processes together where they share a store that answers, else in this one. */
+export class Allowances extends Context.Service<
+  Allowances,
+  {
+    /** Undefined: taken. Else nothing is taken, and the answer is when there will be enough. */
+    readonly take: (allowance: Allowance) => Effect.Effect<Duration.Duration | undefined>
+  }
+>()("postlane/ports/Allowances") {}

@@ -26,6 +26,7 @@ const folder = await makeFolder()
 const server = runChild("src/runtime/entries/start.ts", [], {
   PORT: "0",
   SMTP_PORT: "0",
+  SUBMISSION_PORT: "0",
   POSTLANE_DATA_DIR: folder.path,
   PROXY_SHARED_SECRET: SECRET,
   ADMIN_TOKEN: ADMIN,

@@ -115,6 +115,7 @@ describe("I1, F2: convert-by-email killed by SIGKILL", () => {
               runChild("src/runtime/entries/serve.ts", [], {
                 PORT: "0",
                 SMTP_PORT: "0",
+                SUBMISSION_PORT: "0",
                 POSTLANE_EMBEDDED: "1",
                 DB_URL: url,
                 POSTLANE_DATA_DIR: folder.path

@@ -68,6 +68,7 @@ beforeAll(async () => {
     ),
     PORT: "0",
     SMTP_PORT: "0",
+    SUBMISSION_PORT: "0",
     POSTLANE_DATA_DIR: folder.path,
     PROXY_SHARED_SECRET: SECRET
   })

@@ -27,6 +27,7 @@ beforeAll(async () => {
   server = runChild("src/runtime/entries/start.ts", [], {
     PORT: "0",
     SMTP_PORT: "0",
+    SUBMISSION_PORT: "0",
     POSTLANE_DATA_DIR: join(folder.path, ".postlane")
   })
   await writeFile(join(folder.path, "report.pdf"), numbered(2))

@@ -45,7 +45,14 @@ export const startAttacked = async (env: Readonly<Record<string, string>> = {}):
   const probe = new URL("./stall-probe.ts", import.meta.url).href
   const child = spawn(process.execPath, ["--import", probe, programOf("src/runtime/entries/start.ts")], {
     cwd: root,
-    env: { PATH: process.env["PATH"], PORT: "0", SMTP_PORT: "0", POSTLANE_DATA_DIR: folder.path, ...env },
+    env: {
+      PATH: process.env["PATH"],
+      PORT: "0",
+      SMTP_PORT: "0",
+      SUBMISSION_PORT: "0",
+      POSTLANE_DATA_DIR: folder.path,
+      ...env
+    },
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   const gone = once(child, "exit")

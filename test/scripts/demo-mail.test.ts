@@ -27,6 +27,7 @@ it.live(
         POSTLANE_EMBEDDED: "1",
         PORT: "0",
         SMTP_PORT: "0",
+        SUBMISSION_PORT: "0",
         DB_URL: database,
         POSTLANE_DATA_DIR: folder.path
       })

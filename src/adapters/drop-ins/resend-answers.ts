@@ -1,6 +1,12 @@
 /** Names of Resend's errors that an answer here can have. */
 type ResendErrorName =
   | "validation_error"
+  | "missing_required_field"
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "invalid_idempotency_key"
+  | "rate_limit_exceeded"
+  | "method_not_allowed"
   | "invalid_parameter"
   | "invalid_attachment"
   | "invalid_idempotent_request"

@@ -5,7 +5,7 @@ import { isUuid, QueueId } from "../../domain/ids.ts"
 import type { QueueState } from "../../domain/mail/queue.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
-import type { QueuedMail } from "../../ports/mail/send-queue.ts"
+import type { QueuedMail, SendQueue } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, success } from "./resend-answers.ts"
 import { renamed } from "./resend-request.ts"
 import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
@@ -143,6 +143,17 @@ const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], optio
     : yield* log.beside({ id: row.id, limit, side: after === undefined ? "newer" : "older" })
 })
 
+/** A mail of the send log, else of the queue; undefined where there is none. */
+export const findEmail = Effect.fnUntraced(function* (
+  { log, queue }: { readonly log: EmailLogQuery["Service"]; readonly queue: SendQueue["Service"] },
+  id: string
+) {
+  const row = yield* rowOf(log, id)
+  const queued = row === undefined && isUuid(id) ? yield* queue.find(QueueId.make(id)) : undefined
+  const found = row === undefined ? queued && queuedOf(queued) : listedOf(row)
+  return found && ({ object: "email", ...found, html: null, text: null } satisfies LoggedEmail)
+})
+
 /** The SDK's options for a request: headers and a signal. The log is read without a request, so that they have no effect. */
 export type ResendReadOptions = object
 
@@ -151,18 +162,10 @@ export const makeSentEmails = (useStores: UseStores, env: () => Env) => ({
   get: async (id: string, given: ResendReadOptions = {}): Promise<ResendAnswer<LoggedEmail>> => {
     const asked = renamed(given, [])
     if (Result.isFailure(asked)) return notTaken(asked.failure)
-    const read = await useStores(
-      env(),
-      Effect.fnUntraced(function* ({ log, queue }) {
-        const row = yield* rowOf(log, id)
-        if (row !== undefined) return listedOf(row)
-        const queued = isUuid(id) ? yield* queue.find(QueueId.make(id)) : undefined
-        return queued && queuedOf(queued)
-      })
-    )
+    const read = await useStores(env(), (stores) => findEmail(stores, id))
     if (Result.isFailure(read)) return storesAway(read.failure)
     const email = read.success
-    return email === undefined ? notFound() : success({ object: "email", ...email, html: null, text: null })
+    return email === undefined ? notFound() : success(email)
   },
   list: async (
     options: ResendListOptions = {},

@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
 
 import { isUuid, QueueId } from "../../domain/ids.ts"
+import type { QueueState } from "../../domain/mail/queue.ts"
 import type { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Queued, QueueRefused } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
@@ -12,7 +13,8 @@ import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
 const inTheirWords = (path: string, isAlone: boolean): string =>
   (isAlone ? path.replace(/^emails\.0\./, "") : path).replace(/(^|\.)sendAt$/, "$1scheduledAt")
 
-const refusedAs = (refused: QueueRefused | InvalidRequest, isAlone: boolean): ResendFailure => {
+/** Why a request was not queued, as Resend's error. */
+export const refusedAs = (refused: QueueRefused | InvalidRequest, isAlone: boolean): ResendFailure => {
   if (refused._tag === "InvalidRequest") return failure("validation_error", 422, refused.message)
   const { issue, message, why } = refused
   switch (why) {
@@ -28,13 +30,17 @@ const refusedAs = (refused: QueueRefused | InvalidRequest, isAlone: boolean): Re
   }
 }
 
+/** The body of a request of the queue. */
+export const queueBody = ({ request, sendAt }: Scheduled): object =>
+  sendAt === undefined ? request : { ...request, sendAt }
+
 /** The mails of a call in the queue, all or none; undefined where no database is configured. */
 export const enqueueAll = async (
   useStores: UseStores,
   env: Env,
   mails: ReadonlyArray<Scheduled>
 ): Promise<ResendAnswer<ReadonlyArray<Queued>> | undefined> => {
-  const bodies = mails.map(({ request, sendAt }) => (sendAt === undefined ? request : { ...request, sendAt }))
+  const bodies = mails.map(queueBody)
   const used = await useStores(env, ({ enqueue }) =>
     (bodies.length === 0 ? Effect.succeed([]) : enqueue.all(bodies)).pipe(
       Effect.map(success),
@@ -52,18 +58,20 @@ export const noQueue = notTaken(
   "scheduledAt needs the send queue: set DB_URL and DB_SECRET_KEY, or call at the time, from a job"
 )
 
-/** `emails.cancel`: of a mail that waits in the queue. */
-export const cancelQueued = async (
-  useStores: UseStores,
-  env: Env,
-  id: string
-): Promise<ResendAnswer<{ readonly object: "email"; readonly id: string }>> => {
-  if (!isUuid(id)) return notFound()
-  const used = await useStores(env, ({ queue }) => queue.cancel(QueueId.make(id)))
-  if (Result.isFailure(used)) return storesAway(used.failure)
-  const state = used.success
+/** What became of a request that was to be cancelled. */
+export const cancelledAs = (
+  id: string,
+  state: QueueState | undefined
+): ResendAnswer<{ readonly object: "email"; readonly id: string }> => {
   if (state === undefined) return notFound()
   return state === "cancelled"
     ? success({ object: "email", id })
     : failure("validation_error", 422, `The mail cannot be cancelled any more: it is ${state}`)
+}
+
+/** `emails.cancel`: of a mail that waits in the queue. */
+export const cancelQueued = async (useStores: UseStores, env: Env, id: string) => {
+  if (!isUuid(id)) return notFound()
+  const used = await useStores(env, ({ queue }) => queue.cancel(QueueId.make(id)))
+  return Result.isFailure(used) ? storesAway(used.failure) : cancelledAs(id, used.success)
 }

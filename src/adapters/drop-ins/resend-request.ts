@@ -11,7 +11,8 @@ import type { DropInOptions } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */
 interface ResendAttachment {
-  readonly content?: string | Uint8Array | ArrayBuffer | undefined
+  /** Base64, or bytes; as JSON they are a list of numbers. */
+  readonly content?: string | Uint8Array | ArrayBuffer | ReadonlyArray<number> | undefined
   readonly filename?: string | false | undefined
   readonly contentType?: string | undefined
   readonly contentId?: string | undefined
@@ -62,8 +63,10 @@ const REFUSED = {
   topicId: "topics are kept by Resend"
 } as const
 
-const base64Of = (content: string | Uint8Array | ArrayBuffer): string => {
+const base64Of = (content: string | Uint8Array | ArrayBuffer | ReadonlyArray<number>): string => {
   if (typeof content === "string") return content
+  if (!(content instanceof ArrayBuffer || ArrayBuffer.isView(content)))
+    return Buffer.from([...content]).toString("base64")
   const bytes = content instanceof ArrayBuffer ? new Uint8Array(content) : content
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
 }

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { SendRequest } from "../../domain/mail/message.ts"
 import type { QueueState } from "../../domain/mail/queue.ts"
 import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
+import type { Queued } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
 import {
   type LoggedEmail,
@@ -39,7 +40,7 @@ interface ResendBatchSent {
 }
 
 /** Most mails of one batch, as with Resend; how many are sent at once. */
-const MAX_BATCH = 100
+export const MAX_BATCH = 100
 const AT_ONCE = 10
 
 const OPTIONS = ["idempotencyKey"]
@@ -109,6 +110,19 @@ const sendAll = async (requests: ReadonlyArray<SendRequest | undefined>, send: S
   return answers
 }
 
+/** The answer to a batch that was queued. */
+export const batchAnswer = (
+  reads: ReadonlyArray<Read>,
+  queued: ReadonlyArray<Pick<Queued, "id">>,
+  permissive: boolean
+): ResendBatchSent => {
+  const data = queued.map(({ id }) => ({ id }))
+  const errors = reads.flatMap((read, index) =>
+    "refused" in read ? [{ index, message: read.refused.error.message }] : []
+  )
+  return permissive ? { data, errors } : { data }
+}
+
 /** A batch in the send queue: all of it or nothing, but for what is left out of a permissive one. */
 const queueBatch = async (
   reads: ReadonlyArray<Read>,
@@ -116,12 +130,9 @@ const queueBatch = async (
   permissive: boolean
 ): Promise<ResendAnswer<ResendBatchSent> | undefined> => {
   const answer = await enqueue(reads.flatMap((read) => ("refused" in read ? [] : [read])))
-  if (answer === undefined || answer.error !== null) return answer
-  const data = answer.data.map(({ id }) => ({ id }))
-  const errors = reads.flatMap((read, index) =>
-    "refused" in read ? [{ index, message: read.refused.error.message }] : []
-  )
-  return success(permissive ? { data, errors } : { data })
+  return answer === undefined || answer.error !== null
+    ? answer
+    : success(batchAnswer(reads, answer.data, permissive))
 }
 
 /** A batch where there is no queue: each mail is a send of its own. */

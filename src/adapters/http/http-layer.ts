@@ -22,6 +22,7 @@ import { pageRoutes } from "./pages/routes.ts"
 import { Api, apiHandlers, DevApi, devApiHandlers } from "./routes/api.ts"
 import { webhookSecretLayer } from "./routes/delivery/webhooks.ts"
 import { docsRoute } from "./routes/docs.ts"
+import { vendorApiRoute } from "./routes/vendor-api.ts"
 import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
 import { type ConnectionLimits, MOST_OF_CLIENT } from "./server/connection-places.ts"
@@ -29,6 +30,7 @@ import type { PublicAddresses } from "./server/credentials.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
+import { maySendLayer } from "./server/sender.ts"
 
 /** Largest body of a route without a separate limit, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
@@ -93,6 +95,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     Layer.provide(apiHandlers(options)),
     Layer.provide([
       proxySecretLayer(options.proxySecret),
+      maySendLayer(options.proxySecret),
       adminAccessLayer(options),
       ownerAccessLayer(options),
       rateLimitedLayer,
@@ -101,6 +104,7 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     ]),
     Layer.merge(docsRoute),
     Layer.provide(requestLimitsLayer),
+    Layer.merge(vendorApiRoute),
     Layer.merge(pageRoutes(options)),
     Layer.merge(accountPageRoutes)
   )

@@ -1,5 +1,5 @@
-import { Data, Effect, type Scope, Stream } from "effect"
-import type { SMTPServer, SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
+import { Effect, type Scope } from "effect"
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
 
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { withinLimits } from "../../application/inbound/mail-limits.ts"
@@ -8,34 +8,22 @@ import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
 import { isQuotableAddress, isQuotableName } from "../../domain/inbound/quotable.ts"
 import { DialogueServer } from "./dialogue.ts"
 import { makeGate } from "./gate.ts"
+import {
+  bytesOf,
+  type Callback,
+  type Certificate,
+  CLOSE_MS,
+  CONNECTION_MS,
+  drained,
+  IDLE_MS,
+  listenOn,
+  MAIL_PARAMETERS,
+  notOffered,
+  refusal,
+  type SmtpListenError,
+  unknownParameter
+} from "./listener.ts"
 import { makePeerTrust, type PeerRules } from "./peer-trust.ts"
-
-/** How long a client may be silent, milliseconds. */
-const IDLE_MS = 60_000
-
-/** How long a connection may last, milliseconds: enough for 40 MB at 0.5 Mbit/s, but not for a byte every minute forever. */
-const CONNECTION_MS = 12 * 60_000
-
-/** Bytes that are handed on together: a client that sends a mail byte by byte costs no more than another one. */
-const PIECE = 64 * 1024
-
-/** Parameters of MAIL that the greeting offers; RCPT has none (RFC 5321, section 4.1.1.11). */
-const MAIL_PARAMETERS = new Set(["SIZE", "BODY", "SMTPUTF8"])
-
-/** How long connections may take to end when the server stops, milliseconds. */
-const CLOSE_MS = 5_000
-
-/** Nothing listens: the port is taken, or not ours to take. */
-class SmtpListenError extends Data.TaggedError("SmtpListenError")<{
-  readonly code: string
-  readonly message: string
-}> {}
-
-/** The mail has more than {@link MAX_MAIL_BYTES}. */
-class TooLarge extends Data.TaggedError("TooLarge") {}
-
-/** The client went away in the middle of its mail. */
-class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
 
 /** How the server is set up. */
 export interface SmtpOptions {
@@ -47,72 +35,12 @@ export interface SmtpOptions {
   /** Addresses that mail is taken for, in lower case. */
   readonly recipients: ReadonlySet<string>
   /** Without one, STARTTLS is not offered. */
-  readonly certificate: { readonly cert: string; readonly key: string } | undefined
+  readonly certificate: Certificate | undefined
   readonly peers: PeerRules
   /** Time limits that tests shorten. */
   readonly idleMs?: number
   readonly connectionMs?: number
 }
-
-const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
-
-/** Streams a mail up to the size limit. The rest of it stays in `stream`. */
-const bytesOf = (stream: SMTPServerDataStream): Stream.Stream<Uint8Array, TooLarge | Cut> =>
-  Stream.fromAsyncIterable(
-    (async function* () {
-      let piece: Array<Uint8Array> = []
-      let bytes = 0
-      for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-        if (stream.sizeExceeded) throw new TooLarge()
-        piece.push(chunk as Uint8Array)
-        bytes += (chunk as Uint8Array).length
-        if (bytes < PIECE) continue
-        yield Buffer.concat(piece)
-        piece = []
-        bytes = 0
-      }
-      if (stream.sizeExceeded) throw new TooLarge()
-      if (bytes > 0) yield Buffer.concat(piece)
-    })(),
-    (cause) => (cause instanceof TooLarge ? cause : new Cut({ cause }))
-  )
-
-/** Reads the rest of a mail that is refused, so that the answer comes where the client looks for it. */
-const drained = (stream: SMTPServerDataStream, cut: () => void): Promise<void> =>
-  new Promise((resolve) => {
-    if (stream.readableEnded || stream.destroyed) return resolve()
-    stream
-      .once("end", resolve)
-      .once("close", resolve)
-      .once("error", () => resolve())
-    stream.on("data", () => {
-      // A client that keeps sending is not waiting for an answer.
-      if (stream.byteLength > 2 * MAX_MAIL_BYTES) cut()
-    })
-    stream.resume()
-  })
-
-const listening = (server: SMTPServer, { host, port }: SmtpOptions) =>
-  Effect.callback<number, SmtpListenError>((resume) => {
-    const failed = (cause: Error & { readonly code?: unknown }) =>
-      resume(
-        Effect.fail(
-          new SmtpListenError({
-            code: typeof cause.code === "string" ? cause.code : "",
-            message: cause.message
-          })
-        )
-      )
-    server.once("error", failed)
-    const listener = server.listen(port, host, () => {
-      server.off("error", failed)
-      const address = listener.address()
-      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
-    })
-  })
-
-const closed = (server: SMTPServer) =>
-  Effect.callback<void>((resume) => server.close(() => resume(Effect.void)))
 
 /** What answers a client: the intake, who the peers are, and the limits on their connections. */
 interface Reception {
@@ -121,8 +49,6 @@ interface Reception {
   readonly gate: ReturnType<typeof makeGate>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
 }
-
-type Callback = (error?: Error | null, message?: string) => void
 
 const TOO_LARGE = refusal(552, `5.3.4 Mail is larger than ${MAX_MAIL_BYTES} bytes`)
 
@@ -162,7 +88,7 @@ const answerMail = async (
   const connection = gate.of(session)
   if (connection !== undefined) connection.busy = true
   const taken = await run(take(intake, stream, session))
-  await drained(stream, () => connection?.socket.destroy())
+  await drained(stream, 2 * MAX_MAIL_BYTES, () => connection?.socket.destroy())
   if (connection !== undefined) connection.busy = false
   // The size is what a sender can mend, whatever else was found before it was known.
   const reply = stream.sizeExceeded ? TOO_LARGE : taken
@@ -174,14 +100,6 @@ const refuse = ({ run }: Reception, callback: Callback, reason: Refusal, code: n
   void run(countRefused(reason))
   callback(refusal(code, message))
 }
-
-/** The parameter of a command that the greeting did not offer: a client that relies on it must not get 250 (RFC 5321, section 4.1.1.11). */
-const unknownParameter = (
-  { args }: SMTPServerAddress,
-  offered: ReadonlySet<string> = new Set()
-): string | undefined => Object.keys(args === false ? {} : args).find((name) => !offered.has(name))
-
-const notOffered = (name: string) => refusal(555, `5.5.4 ${name} is not supported here`)
 
 /** Whether a mail may begin: nothing from an untrusted peer is read, and nothing that a server cannot quote is passed on. */
 const answerSender = async (
@@ -288,11 +206,5 @@ export const serveSmtp = Effect.fnUntraced(function* (
     now
   })
   const server = makeServer(options, { intake, trust, gate, run })
-  yield* Effect.acquireRelease(Effect.succeed(server), closed)
-  const port = yield* listening(server, options)
-  // Protocol errors on a client's connection are reported to that client.
-  server.on("error", () => undefined)
-  // Before the server greets the client.
-  server.server.prependListener("connection", gate.admit)
-  return { port }
+  return yield* listenOn(server, options, gate.admit)
 })

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import type { FieldIssue } from "../../domain/field-issues.ts"
-import { makeMessage, payloadOf } from "../../domain/mail/message.ts"
+import { makeMessage, payloadOf, type SendRequest } from "../../domain/mail/message.ts"
 import { MAX_BATCH } from "../../domain/mail/queue.ts"
 import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest } from "../../domain/mail/send-result.ts"
@@ -11,21 +11,29 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { MailerConfig } from "../mail/sending.ts"
 import { ringBell } from "../work-bell.ts"
 
+/** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
+type Allow<E> = (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
+
 /** Queues mail (QUEUE-2): a request is checked in full before anything is written, and a batch is queued as a whole or not at all. */
 export class Enqueue extends Context.Service<
   Enqueue,
   {
     /** The body of one request. */
-    readonly one: (body: unknown) => Effect.Effect<Queued, InvalidRequest | QueueRefused | StoreUnavailable>
+    readonly one: <E = never>(
+      body: unknown,
+      allow?: Allow<E>
+    ) => Effect.Effect<Queued, InvalidRequest | QueueRefused | StoreUnavailable | E>
     /** The bodies of a batch; issues name the place of their request. */
-    readonly all: (
-      bodies: ReadonlyArray<unknown>
-    ) => Effect.Effect<ReadonlyArray<Queued>, InvalidRequest | QueueRefused | StoreUnavailable>
+    readonly all: <E = never>(
+      bodies: ReadonlyArray<unknown>,
+      allow?: Allow<E>
+    ) => Effect.Effect<ReadonlyArray<Queued>, InvalidRequest | QueueRefused | StoreUnavailable | E>
   }
 >()("postlane/application/Enqueue") {}
 
 /** A request that was checked. */
 interface Readable {
+  readonly mail: SendRequest
   readonly request: object
   readonly payload: string
 }
@@ -42,6 +50,7 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
     const read = (body: unknown): Result.Result<Readable, ReadonlyArray<FieldIssue>> =>
       Result.flatMap(decodeQueueRequest(body), ({ mail, sendAt }) =>
         Result.map(makeMessage(mail, defaults), (message) => ({
+          mail,
           request: sendAt === undefined ? mail : { ...mail, sendAt },
           payload: payloadOf(message)
         }))
@@ -53,20 +62,24 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
         payloadHash
       }))
 
-    const put = Effect.fnUntraced(function* (entries: ReadonlyArray<Readable>) {
+    const put = Effect.fnUntraced(function* <E>(entries: ReadonlyArray<Readable>, allow: Allow<E>) {
+      yield* allow(entries.map(({ mail }) => mail))
       const queued = yield* queue.enqueue(yield* Effect.forEach(entries, hashed))
       yield* ringBell("queue")
       return queued
     })
 
     return Enqueue.of({
-      one: Effect.fnUntraced(function* (body) {
+      one: Effect.fnUntraced(function* <E>(body: unknown, allow: Allow<E> = () => Effect.void) {
         const entry = read(body)
         if (Result.isFailure(entry)) return yield* new InvalidRequest({ issues: entry.failure })
-        const [queued] = yield* put([entry.success])
+        const [queued] = yield* put([entry.success], allow)
         return queued === undefined ? yield* Effect.die("the queue answered no request") : queued
       }),
-      all: Effect.fnUntraced(function* (bodies) {
+      all: Effect.fnUntraced(function* <E>(
+        bodies: ReadonlyArray<unknown>,
+        allow: Allow<E> = () => Effect.void
+      ) {
         if (bodies.length === 0 || bodies.length > MAX_BATCH)
           return yield* new InvalidRequest({
             issues: [{ path: "emails", message: `must have 1 to ${MAX_BATCH} requests` }]
@@ -81,7 +94,10 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
             : []
         )
         if (issues.length > 0) return yield* new InvalidRequest({ issues })
-        return yield* put(entries.flatMap((entry) => (Result.isSuccess(entry) ? [entry.success] : [])))
+        return yield* put(
+          entries.flatMap((entry) => (Result.isSuccess(entry) ? [entry.success] : [])),
+          allow
+        )
       })
     })
   })

@@ -180,6 +180,10 @@ const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<
   return issues
 }
 
+/** Whether a request may have this header (MAIL-11). */
+export const isCustomHeader = (name: string, value: string): boolean =>
+  headerIssues({ [name]: value }).length === 0
+
 /** Base64 as most tools write it, in lines, without the line breaks. */
 const unfolded = (content: string): string =>
   /\s/.test(content) ? content.replaceAll(/[\t\n\r ]+/g, "") : content

@@ -186,6 +186,11 @@ export class SendQueue extends Context.Service<
       /** The admin who does it: leaves an audit row where it changed something. */
       actor?: string
     ) => Effect.Effect<QueueState | undefined, StoreUnavailable>
+    /** Moves what waits to another time, ISO 8601. The state: anything but `queued` means that nothing was changed. Undefined for an unknown id. */
+    readonly reschedule: (
+      id: QueueId,
+      sendAt: string
+    ) => Effect.Effect<QueueState | undefined, QueueRefused | StoreUnavailable>
     readonly take: (entry: TakeQueued) => Effect.Effect<Taken, StoreUnavailable>
     /** Prolongs leases, and those of their claims; returns the requests that still are the caller's. */
     readonly renew: (

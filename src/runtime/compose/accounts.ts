@@ -2,6 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, type Redacted } from "effect"
 
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
+import * as Allowances from "../../adapters/memory/allowances.ts"
 import * as PostgresMagicLinks from "../../adapters/postgres/accounts/access-magic-links.ts"
 import * as PostgresAccess from "../../adapters/postgres/accounts/access.ts"
 import * as Accounts from "../../adapters/postgres/accounts/accounts.ts"
@@ -12,6 +13,7 @@ import * as Customers from "../../adapters/postgres/accounts/customers.ts"
 import * as RequestKeys from "../../adapters/postgres/accounts/request-keys.ts"
 import * as SharedAllowances from "../../adapters/postgres/accounts/shared-allowances.ts"
 import * as TeamInvites from "../../adapters/postgres/accounts/team-invites.ts"
+import * as SenderTokens from "../../adapters/postgres/mail/sender-tokens.ts"
 import * as RedisAllowances from "../../adapters/redis/shared-allowances.ts"
 import * as AccountClosing from "../../application/accounts/account-closing.ts"
 import * as AdminInvitations from "../../application/accounts/admin-invitations.ts"
@@ -21,6 +23,7 @@ import * as Receipts from "../../application/accounts/receipts.ts"
 import * as RepeatableCalls from "../../application/accounts/repeatable-calls.ts"
 import * as SignIn from "../../application/accounts/sign-in.ts"
 import * as TeamInvitations from "../../application/accounts/team-invitations.ts"
+import * as SenderAccess from "../../application/send-queue/sender-access.ts"
 import type { Right } from "../../domain/accounts/principal.ts"
 import { Access } from "../../ports/accounts/access.ts"
 import { leaderTicking } from "../process/leadership.ts"
@@ -38,7 +41,8 @@ const stored = (settings: AccountSettings) =>
   Layer.mergeAll(
     PostgresAccess.layer({ embedded: settings.embedded }),
     PostgresMagicLinks.layer({ anyPromo: settings.embedded }),
-    PostgresAdmins.layer
+    PostgresAdmins.layer,
+    SenderTokens.layer
   ).pipe(Layer.provide(NodeCrypto.layer))
 
 /** Stores the two dev tokens of an embedded run. */
@@ -115,11 +119,14 @@ export const accountDuties = leaderTicking(
 
 /** What limits of all processes are counted in. */
 const allowances = ({ access: { redisUrl } }: AccountSettings) =>
-  redisUrl === undefined ? SharedAllowances.layer : RedisAllowances.layer(redisUrl)
+  Layer.provideMerge(
+    Allowances.layer,
+    redisUrl === undefined ? SharedAllowances.layer : RedisAllowances.layer(redisUrl)
+  )
 
 /** Access, the product's own mail to its users, forms, teams, receipts and promotions. */
 export const accounts = (settings: AccountSettings, options: { readonly onlySimulated: boolean }) =>
-  Layer.merge(linkMails(settings), callers(settings, options)).pipe(
+  Layer.mergeAll(linkMails(settings), callers(settings, options), SenderAccess.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(access(settings), AuditLog.layer, AuditLog.layerNotes, allowances(settings))
     )

@@ -30,6 +30,7 @@ import { awaitDatabase } from "./database/database-wait.ts"
 import { DatabasePlace } from "./database/database.ts"
 import { deliveryDuties } from "./delivery/delivery.ts"
 import { intakeWorkers } from "./inbound/inbound-roles.ts"
+import { submissionServer } from "./inbound/submission.ts"
 import { realProviders } from "./mail/mail-providers.ts"
 import { queueSender, retryWorker } from "./mail/mail-server.ts"
 import { embeddedProviders, makeSimulatedEvents, simulates } from "./mail/simulated-mail.ts"
@@ -69,7 +70,7 @@ const roles = (settings: Settings) => {
     has("send") ? queueSender(settings) : Layer.empty,
     has("leader") ? leader(settings) : Layer.empty,
     has("worker") ? conversionWorkers(settings) : Layer.empty,
-    has("intake") ? intakeWorkers(settings) : Layer.empty
+    has("intake") ? Layer.merge(intakeWorkers(settings), submissionServer(settings)) : Layer.empty
   )
 }
 

@@ -1,6 +1,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Duration, Effect, Layer } from "effect"
 
+import * as ResendFront from "../../adapters/drop-ins/resend-front.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { Provider } from "../../domain/mail/provider.ts"
@@ -72,6 +73,7 @@ export const areas = (settings: Settings, parts: Parts) => {
     crypto: NodeCrypto.layer
   })
   return MetricsPage.layer({ version: VERSION, figures: settings.roles.includes("leader") }).pipe(
+    Layer.provideMerge(ResendFront.layer),
     Layer.provideMerge(readiness(settings)),
     Layer.provideMerge(health(settings)),
     Layer.provideMerge(delivery(settings, { outbox, onlySimulated, traced })),

@@ -49,6 +49,17 @@ const mailLine = (settings: Settings): string => {
   return `${place}, for ${convertAddress(settings)}`
 }
 
+/** Where programs hand over mail. */
+const programLine = ({ http: { host }, roles, submission: { implicitTls, port } }: Settings): string => {
+  if (port === undefined || !roles.includes("intake"))
+    return "none: SUBMISSION_PORT is unset, or the role intake is off"
+  const place =
+    port === 0
+      ? "SMTP on a port that the log names"
+      : `${implicitTls ? "smtps" : "smtp"}://${host.includes(":") ? `[${host}]` : host}:${port}`
+  return `${place}, with a token: ${typed("token create --right send")}`
+}
+
 /** How to mail a file to it; `demo:mail` gets an argument for each address that is not the default. */
 const mailHint = (settings: Settings, place: Place): string => {
   if (!settings.roles.includes("intake")) return ""
@@ -99,6 +110,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
   outbox      ${url}/dev
   API         ${url}   (${url}/openapi.json)
   mail in     ${mailLine(settings)}
+  programs    ${programLine(settings)}
   health      ${url}/health   ${url}/ready   ${url}/metrics
   sends by    ${providerLine(settings, place)}
   database    ${place.database}

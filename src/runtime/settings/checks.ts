@@ -28,14 +28,21 @@ const when =
 
 /** Contradictions that stop every start. */
 export const contradictions = ({ readable, settings, values: { cloud, eventHooks, intake } }: Given) => {
-  const { batch, retryQueue } = settings
+  const { batch, retryQueue, submission } = settings
   const { accessKeyId: id, secretAccessKey: key, sessionToken: token } = cloud
   const longest = greatest(retryQueue.delaysSeconds)
   const isTooLong = retryQueue.address._tag === "Sqs" && longest > SQS_MAX_DELAY_SECONDS
   const lacksAccount = intake.replyChannel === "workspace" && intake.serviceAccountKey === undefined
   const lacksCert = intake.tlsCert === undefined && intake.tlsKey !== undefined
   const lacksCertKey = intake.tlsCert !== undefined && intake.tlsKey === undefined
+  const { tlsCert, tlsKey } = submission
+  const lacksSubmissionCert = tlsCert === undefined && (tlsKey !== undefined || submission.implicitTls)
+  const isOwnPair = tlsCert !== intake.tlsCert || tlsKey !== intake.tlsKey
   return [
+    ...when(lacksSubmissionCert && (isOwnPair || submission.implicitTls), "SUBMISSION_TLS_CERT")`
+      is unset: ${submission.implicitTls ? "SUBMISSION_TLS=implicit needs a certificate and its key" : "a key needs its certificate"}`,
+    ...when(isOwnPair && tlsCert !== undefined && tlsKey === undefined, "SUBMISSION_TLS_KEY")`
+      is unset: a certificate needs its key`,
     ...when((id !== undefined || token !== undefined) && key === undefined, "CLOUD_SECRET_ACCESS_KEY")`
       is required with CLOUD_ACCESS_KEY_ID: set both, or neither for the machine's own credentials`,
     ...when((key !== undefined || token !== undefined) && id === undefined, "CLOUD_ACCESS_KEY_ID")`
@@ -81,6 +88,9 @@ export const degradations = ({ readable, settings }: Given) => {
   ]
 }
 
+/** A `HOST` that other machines do not reach. */
+const THIS_MACHINE = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i
+
 /** What is odd, and stops nothing. */
 export const oddities = ({ readable, settings, values: { conversion, events, sending } }: Given) => {
   const { batch, embedded } = settings
@@ -88,7 +98,14 @@ export const oddities = ({ readable, settings, values: { conversion, events, sen
   const lacks = (value: unknown, name: SettingName) =>
     when(batch.enabled && !embedded && value === undefined && readable(name), name)`
       is unset: the batch lane stays off without it`
+  const { http, submission } = settings
+  const isClear = submission.port !== undefined && !embedded && !THIS_MACHINE.test(http.host)
   return [
+    ...when(
+      isClear && submission.tlsCert === undefined && readable("SUBMISSION_PORT"),
+      "SUBMISSION_TLS_CERT"
+    )`
+      is unset, and so is SMTP_TLS_CERT: SMTP submission takes no token in clear, so that programs on other machines cannot log in`,
     ...when(sending.fallback === settings.sending.primary && readable("EMAIL_PRIMARY"), "EMAIL_FALLBACK")`
       is ignored, since it equals EMAIL_PRIMARY`,
     ...when(lacksChat, events.chatId === undefined ? "CHAT_ID" : "CHAT_BOT_TOKEN")`

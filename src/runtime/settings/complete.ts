@@ -174,6 +174,18 @@ const intakeOf = (env: Env, { intake }: Values) => ({
   bucketIsSet: /\S/.test(env["CONVERT_EMAIL_BUCKET"] ?? "")
 })
 
+/** The port of a first run; one below 1024 would need rights, and 587 may be a mail server's. */
+const EMBEDDED_SUBMISSION_PORT = 2587
+
+const submissionOf = ({ intake, submission: { port, tls, tlsCert, tlsKey } }: Values, embedded: boolean) => ({
+  /** Undefined: off. */
+  port: port ?? (embedded ? EMBEDDED_SUBMISSION_PORT : undefined),
+  implicitTls: tls === "implicit",
+  ...(tlsCert === undefined && tlsKey === undefined
+    ? { tlsCert: intake.tlsCert, tlsKey: intake.tlsKey }
+    : { tlsCert, tlsKey })
+})
+
 const conversionOf = ({
   inputUsdPerMtok,
   modelId,
@@ -259,6 +271,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
       chatApiBaseUrl
     },
     intake: intakeOf(env, values),
+    submission: submissionOf(values, embedded),
     conversion: conversionOf(values.conversion),
     batch: batchOf(values.batch),
     telemetry

@@ -26,7 +26,7 @@ export type BatchSettings = Pick<Settings, "batch" | "cloud" | "conversion" | "e
 export type ConversionSettings = BatchSettings & StoreSettings
 export type InboundSettings = Pick<
   Settings,
-  "cloud" | "conversion" | "domains" | "embedded" | "http" | "intake" | "sending"
+  "cloud" | "conversion" | "domains" | "embedded" | "http" | "intake" | "sending" | "submission"
 >
 export type SharingSettings = Pick<Settings, "domains" | "http" | "sending">
 export type OutreachSettings = Pick<Settings, "domains" | "http" | "providerB" | "sending">

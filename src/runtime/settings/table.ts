@@ -260,6 +260,18 @@ export const AREAS = {
     authUrl: open("AUTH_URL", httpUrl, vendor)`Token endpoint of the workspace mail API.`
   }),
 
+  submission: area("SMTP submission", {
+    port: open("SUBMISSION_PORT", port, { otherwise: "2587 under npm start, else none: off" })`
+      Port on which programs with a sender token hand over mail, in a process with the role intake; 0: one that the system chooses,
+      which the log names.`,
+    tls: open("SUBMISSION_TLS", oneOf(["starttls", "implicit"]), { fallback: "starttls" })`
+      starttls, which is required but from this machine, or implicit: TLS from the first byte on.`,
+    tlsCert: open("SUBMISSION_TLS_CERT", text, { otherwise: "SMTP_TLS_CERT" })`
+      File of its certificate (PEM, with its chain).`,
+    tlsKey: open("SUBMISSION_TLS_KEY", text, { otherwise: "SMTP_TLS_KEY" })`
+      File of that certificate's private key (PEM).`
+  }),
+
   conversion,
   batch,
 

@@ -6,13 +6,16 @@ import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Result, Scope
 import { HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 
+import * as ResendFront from "../../../src/adapters/drop-ins/resend-front.ts"
 import { embeddedHttpLayer, httpLayer } from "../../../src/adapters/http/http-layer.ts"
 import { PipelineAnswers } from "../../../src/adapters/http/routes/inbound/pipeline-answer.ts"
 import type { TrustedProxies } from "../../../src/adapters/http/server/client-address.ts"
 import type { ListenerTimes } from "../../../src/adapters/http/server/node-server.ts"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryAccess from "../../../src/adapters/memory/accounts/access.ts"
+import * as Allowances from "../../../src/adapters/memory/allowances.ts"
 import * as MemoryHooks from "../../../src/adapters/memory/delivery/event-hooks.ts"
+import * as MemorySenderTokens from "../../../src/adapters/memory/mail/sender-tokens.ts"
 import { AccountClosing } from "../../../src/application/accounts/account-closing.ts"
 import { AdminInvitations } from "../../../src/application/accounts/admin-invitations.ts"
 import { ContactForms } from "../../../src/application/accounts/contact-forms.ts"
@@ -40,6 +43,7 @@ import { Outreach } from "../../../src/application/outreach/outreach.ts"
 import { Unsubscribing } from "../../../src/application/outreach/unsubscribe.ts"
 import * as Enqueue from "../../../src/application/send-queue/enqueue.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
+import * as SenderAccess from "../../../src/application/send-queue/sender-access.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -61,6 +65,7 @@ import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
+import type { SenderTokens } from "../../../src/ports/mail/sender-tokens.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
 import { SuppressionList } from "../../../src/ports/mail/suppression-list.ts"
 import { MetricsPage } from "../../../src/ports/metrics-page.ts"
@@ -117,6 +122,7 @@ const NO_HEALTH: HealthFacts = {
 export interface Behind {
   readonly send: Mailer["Service"]["send"]
   readonly sendQueue: Partial<SendQueue["Service"]>
+  readonly senders: Layer.Layer<SenderTokens>
   readonly paces: QueueConfig["Service"]["paces"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
@@ -281,6 +287,15 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
       Layer.provideMerge(Layer.mock(SendQueue, { upcoming: () => Effect.succeed([]), ...behind.sendQueue }))
     ),
+    SenderAccess.layer.pipe(
+      Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
+      Layer.provideMerge(
+        Layer.merge(
+          behind.senders ?? Layer.provide(MemorySenderTokens.layer(), NodeCrypto.layer),
+          Allowances.layer
+        )
+      )
+    ),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: behind.paces ?? [] }),
     Layer.mock(DeferQueue, { configured: true, ...behind.queue }),
     Layer.succeed(
@@ -337,6 +352,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     Layer.buildWithScope(
       http.pipe(
         Layer.provide(Receipts.layer),
+        Layer.provide(ResendFront.layer),
         Layer.provide(services),
         Layer.provide(Logger.layer([capture]))
       ),

@@ -96,6 +96,7 @@ const startServer = async (folder: string, serves: boolean) => {
     NODE_OPTIONS: process.env["BENCH_SERVER_NODE_OPTIONS"],
     PORT: "0",
     SMTP_PORT: "0",
+    SUBMISSION_PORT: "0",
     OCR: "off",
     POSTLANE_DATA_DIR: folder
   }

@@ -26,6 +26,7 @@ export const startIntakeServer = async (databaseUrl: string, folder: string): Pr
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       PORT: "0",
       SMTP_PORT: "0",
+      SUBMISSION_PORT: "0",
       POSTLANE_EMBEDDED: "1",
       DB_URL: databaseUrl,
       POSTLANE_DATA_DIR: folder

@@ -1,10 +1,10 @@
 /**
  * `SendQueue`: what is committed is taken once, in order, at its pace; an end of a request asks its key first.
  *
- * Adapters: memory, postgres. Rules: Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
+ * Adapters: memory, postgres. Rules: FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 
 import type { IdempotencyKey, KeyHash, QueueId } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
@@ -362,6 +362,29 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           result: null
         })
         assert.strictEqual(yield* cancel(taken.id), "deferred")
+      }))
+
+    test("what waits is moved to another time, and nothing else is (FRONT-8)", (world) =>
+      Effect.gen(function* () {
+        const reschedule = (id: QueueId, inMs: number) =>
+          world.inItsTime(
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              world.queue.reschedule(id, new Date(now + inMs).toISOString())
+            )
+          )
+        const [waiting] = yield* enqueue(world, {})
+        assert.strictEqual(yield* reschedule(waiting!.id, 3_600_000), "queued")
+        assert.lengthOf((yield* take(world)).mails, 0)
+        const refused = yield* Effect.flip(reschedule(waiting!.id, 31 * 24 * 3_600_000))
+        assert.match(refused._tag === "QueueRefused" ? refused.message : "", /^sendAt: is more than 30 days/)
+        yield* world.advance(3_601_000)
+        const taken = one(yield* take(world))
+        assert.strictEqual(yield* reschedule(taken.id, 1_000), "sending")
+        assert.isUndefined(yield* reschedule(anyId("00000000-0000-4000-8000-00000000dead"), 1_000))
+        const [later] = yield* enqueue(world, { idempotencyKey: "later" })
+        yield* reschedule(later!.id, 3_600_000)
+        yield* reschedule(later!.id, -1_000)
+        assert.strictEqual(one(yield* take(world)).id, later!.id)
       }))
 
     test("a refusal puts it back, and frees its key for its own next attempt; a deferral waits with its exact request", (world) =>

@@ -137,7 +137,12 @@ describe.concurrent("the process postlane", () => {
         const env = { POSTLANE_DATA_DIR: yield* folder }
         const server = yield* Effect.acquireRelease(
           Effect.sync(() =>
-            runChild("src/runtime/entries/start.ts", [], { PORT: "0", SMTP_PORT: "0", ...env })
+            runChild("src/runtime/entries/start.ts", [], {
+              PORT: "0",
+              SMTP_PORT: "0",
+              SUBMISSION_PORT: "0",
+              ...env
+            })
           ),
           ({ destroy }) => Effect.promise(destroy)
         )

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 
 import * as PostgresAccess from "../../../src/adapters/postgres/accounts/access.ts"
+import * as PostgresSenderTokens from "../../../src/adapters/postgres/mail/sender-tokens.ts"
 import { Access } from "../../../src/ports/accounts/access.ts"
+import { SenderTokens } from "../../../src/ports/mail/sender-tokens.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { jsonOf, run } from "./harness.ts"
 
@@ -71,5 +73,45 @@ describe("postlane token", () => {
       assert.strictEqual((yield* postlane("create", "--name", "x", "--right", "king")).code, 1)
       assert.strictEqual((yield* postlane("create", "--name", "x")).code, 1)
     }).pipe(Effect.provide(access), Effect.provide(layerPostgres))
+  )
+
+  it.live("makes a token of a program that sends, lists it with what it is bound to, and revokes it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const { use } = yield* SenderTokens
+      const postlane = (...args: ReadonlyArray<string>) => run(["token", ...args], { DB_URL: url })
+      const bound = ["--category", "auth", "--category", "alert", "--from", "@x.test", "--rate", "60"]
+      const made = yield* postlane("create", "--right", "send", "--name", "shop", ...bound, "--json")
+      assert.strictEqual(made.code, 0, made.err)
+      const { id, token } = jsonOf<{ readonly id: string; readonly token: string }>(made)
+      assert.deepStrictEqual(yield* use(token), {
+        id,
+        name: "shop",
+        categories: ["auth", "alert"],
+        from: ["@x.test"],
+        ratePerMinute: 60
+      })
+      const nameless = yield* postlane("create", "--right", "send", "--json")
+      assert.strictEqual(nameless.code, 0, nameless.err)
+      assert.include((yield* postlane("list")).out, `${id}\tshop\tsend\t`)
+      assert.include((yield* postlane("list")).out, "auth alert @x.test 60/min")
+      assert.strictEqual((yield* postlane("revoke", id)).code, 0)
+      assert.isUndefined(yield* use(token))
+      for (const wrong of [
+        ["--right", "send", "--right", "admin", "--name", "x"],
+        ["--right", "send", "--days", "3"],
+        ["--right", "send", "--from", "x"],
+        ["--right", "send", "--rate", "0"],
+        ["--right", "admin", "--name", "x", "--rate", "3"],
+        ["--right", "admin"]
+      ]) {
+        const { code, err } = yield* postlane("create", ...wrong)
+        assert.strictEqual(code, 1)
+        assert.notStrictEqual(err, "")
+      }
+    }).pipe(
+      Effect.provide(Layer.provide(PostgresSenderTokens.layer, NodeCrypto.layer)),
+      Effect.provide(layerPostgres)
+    )
   )
 })

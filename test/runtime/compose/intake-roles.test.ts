@@ -20,6 +20,7 @@ afterEach(hangUp)
 const BASE: Env = {
   HOST: "127.0.0.1",
   SMTP_PORT: "0",
+  SUBMISSION_PORT: "0",
   PROVIDERA_API_KEY: "re_key",
   LEGACY_DOMAIN: "legacy.test",
   INBOUND_DOMAIN: "in.test"

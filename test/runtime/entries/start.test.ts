@@ -17,7 +17,9 @@ const command = (
   folder = "src/runtime/entries"
 ) =>
   Effect.acquireRelease(
-    Effect.sync(() => runChild(`${folder}/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", ...env })),
+    Effect.sync(() =>
+      runChild(`${folder}/${name}.ts`, [], { PORT: "0", SMTP_PORT: "0", SUBMISSION_PORT: "0", ...env })
+    ),
     ({ destroy }) => Effect.promise(destroy)
   )
 

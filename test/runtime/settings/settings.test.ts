@@ -266,6 +266,27 @@ describe("settings", () => {
     assert.strictEqual(Redacted.value(both.cloud.credentials!.secretAccessKey), "s")
   })
 
+  it("SMTP submission is off in production unless its port is set, and takes the intake's certificate unless it has one (FRONT-3)", () => {
+    assert.strictEqual(decode({}).submission.port, 2587)
+    assert.isUndefined(decode(PROVIDER_B, SERVE).submission.port)
+    const intake = { SMTP_TLS_CERT: "/in.pem", SMTP_TLS_KEY: "/in.key" }
+    const own = { SUBMISSION_TLS_CERT: "/own.pem", SUBMISSION_TLS_KEY: "/own.key" }
+    assert.deepInclude(decode(intake).submission, {
+      tlsCert: "/in.pem",
+      tlsKey: "/in.key",
+      implicitTls: false
+    })
+    assert.deepInclude(decode({ ...intake, ...own }).submission, { tlsCert: "/own.pem", tlsKey: "/own.key" })
+    assert.isTrue(decode({ ...own, SUBMISSION_TLS: "implicit" }).submission.implicitTls)
+    assert.deepStrictEqual(problems({ SUBMISSION_TLS: "implicit" }), ["SUBMISSION_TLS_CERT"])
+    assert.deepStrictEqual(problems({ ...intake, SUBMISSION_TLS_CERT: "/own.pem" }), ["SUBMISSION_TLS_KEY"])
+    assert.deepStrictEqual(problems({ ...intake, SUBMISSION_TLS_KEY: "/own.key" }), ["SUBMISSION_TLS_CERT"])
+    const open = { ...PROVIDER_B, SUBMISSION_PORT: "587", HOST: "0.0.0.0" }
+    assert.include(warned(decode(open, SERVE)), "SUBMISSION_TLS_CERT")
+    assert.notInclude(warned(decode({ ...open, ...own }, SERVE)), "SUBMISSION_TLS_CERT")
+    assert.notInclude(warned(decode({ ...open, HOST: "127.0.0.1" }, SERVE)), "SUBMISSION_TLS_CERT")
+  })
+
   it("regions, domains, addresses and lists", () => {
     const regions = (env: Env) => [decode(env).providerB.region, decode(env).cloud.region]
     assert.deepStrictEqual(regions({ CLOUD_REGION: "eu-west-1" }), ["eu-west-1", "eu-west-1"])

@@ -160,7 +160,7 @@ export const startPostlane = async (
   const [file, args] = built
     ? ["dist/runtime/entries/cli.js", ["serve"]]
     : ["src/runtime/entries/serve.ts", []]
-  const child = runChild(file, args, { PORT: "0", SMTP_PORT: "0", ...env })
+  const child = runChild(file, args, { PORT: "0", SMTP_PORT: "0", SUBMISSION_PORT: "0", ...env })
   const url = await child.line((line) => /"url":"([^"]+)"/.exec(line)?.[1])
   return { ...child, url }
 }

@@ -21,6 +21,11 @@ export const ROUTES = {
     readSend: "GET /internal/sends/{sendId} secret",
     findSend: "GET /internal/sends secret"
   },
+  senderTokens: {
+    listSenderTokens: "GET /api/admin/sender-tokens",
+    addSenderToken: "POST /api/admin/sender-tokens",
+    revokeSenderToken: "DELETE /api/admin/sender-tokens/{tokenId} none"
+  },
   receipts: {
     receipt: "POST /internal/receipts secret"
   },

@@ -6,6 +6,7 @@ export type ProblemCode =
   | "UNAUTHENTICATED"
   | "INSUFFICIENT_CREDITS"
   | "FORBIDDEN"
+  | "SENDER_NOT_ALLOWED"
   | "NOT_FOUND"
   | "FILE_NOT_FOUND"
   | "RESULT_NOT_READY"
@@ -59,6 +60,7 @@ export interface ProblemMembers {
   readonly NOT_QUEUED: { readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled" }
   readonly NOT_READY: { readonly checks: Readonly<Record<string, { readonly status: "ok" | "failed"; readonly lastError?: string | null | undefined }>>; readonly supervisors: ReadonlyArray<{ readonly name: string; readonly state: "starting" | "running" | "backing-off" | "stopped"; readonly restarts: number; readonly lastRunAt: string | null; readonly lastError?: string | null | undefined }> }
   readonly POLL_FAILED: { readonly pages: number; readonly seen: number; readonly recorded: number; readonly backfilled: number; readonly alerts: number; readonly alertsFailed: number }
+  readonly SENDER_NOT_ALLOWED: { readonly issues: ReadonlyArray<ProblemIssue> }
 }
 
 export interface ProblemIssue {
@@ -757,6 +759,28 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
+export interface NewSenderTokenAnswer {
+  readonly id: string
+  readonly token: string
+}
+
+export interface NewSenderToken {
+  readonly name: string
+  readonly categories?: ReadonlyArray<"auth" | "transactional" | "notification" | "alert" | "marketing"> | undefined
+  readonly from?: ReadonlyArray<string> | undefined
+  readonly ratePerMinute?: number | undefined
+}
+
+export interface SenderToken {
+  readonly id: string
+  readonly name: string
+  /** Empty: any. */ readonly categories: ReadonlyArray<"auth" | "transactional" | "notification" | "alert" | "marketing">
+  /** Empty: any. */ readonly from: ReadonlyArray<string>
+  /** null: no limit. */ readonly ratePerMinute: number | null
+  readonly createdAt: string
+  /** To the minute; null: never. */ readonly lastUsedAt: string | null
+}
+
 export interface SendState {
   readonly sendId: string
   readonly idempotencyKey: string | null
@@ -865,28 +889,28 @@ export interface Operations {
   readonly "sending.api": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer | QueuedAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Queues up to 500 mails, all or none: `POST /api/send-email/batch` */
   readonly "queue.enqueueBatch": {
     readonly input: { readonly body: { readonly emails: ReadonlyArray<SendRequest> } }
     readonly success: QueuedBatch
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Where a queued mail stands: `GET /api/queued-emails/{queueId}` */
   readonly "queue.readQueued": {
     readonly input: { readonly queueId: string | number }
     readonly success: QueuedMail
-    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Cancels a mail that waits in the queue: `DELETE /api/queued-emails/{queueId}` */
   readonly "queue.cancelQueued": {
     readonly input: { readonly queueId: string | number }
     readonly success: { readonly queueId: string; readonly state: "cancelled" }
-    readonly problem: "FORBIDDEN" | "NOT_FOUND" | "NOT_QUEUED" | "UNAVAILABLE"
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "NOT_FOUND" | "NOT_QUEUED" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What waits in the send queue, what is paused, and the pace of each provider: `GET /api/admin/email-queue` */
@@ -929,6 +953,27 @@ export interface Operations {
     readonly input: { readonly idempotencyKey: string | number }
     readonly success: SendState
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The sender tokens in force, newest first; never their text: `GET /api/admin/sender-tokens` */
+  readonly "senderTokens.listSenderTokens": {
+    readonly input: Nothing
+    readonly success: { readonly tokens: ReadonlyArray<SenderToken> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Makes a sender token: `POST /api/admin/sender-tokens` */
+  readonly "senderTokens.addSenderToken": {
+    readonly input: { readonly body: NewSenderToken }
+    readonly success: NewSenderTokenAnswer
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Revokes a sender token: `DELETE /api/admin/sender-tokens/{tokenId}` */
+  readonly "senderTokens.revokeSenderToken": {
+    readonly input: { readonly tokenId: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Mails the receipt of a payment: `POST /internal/receipts` */

@@ -4,6 +4,7 @@ import { Context, Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { pageForPeople } from "../pages/lost-page.ts"
+import { isVendorApi } from "../routes/vendor-api.ts"
 import { invalidRequest, problem, PROBLEM_MEDIA_TYPE, problemResponse } from "../server/problem.ts"
 import { PAGE_MEDIA_TYPE } from "../server/representations.ts"
 import { asProblem, failureResponse, type MethodsOf } from "./failure.ts"
@@ -52,15 +53,17 @@ const otherCoding = Effect.succeed(
   })
 )
 
-/** Whether it is a problem, or the page that a person gets instead; only handlers make either. */
-const isComplete = (contentType: string | undefined): boolean =>
-  contentType === PROBLEM_MEDIA_TYPE || contentType === PAGE_MEDIA_TYPE
+/** Whether it is a problem, or the page that a person gets instead; only handlers make either. An API in a vendor's words has no other errors. */
+const isComplete = ({ url }: HttpServerRequest.HttpServerRequest, contentType: string | undefined): boolean =>
+  contentType === PROBLEM_MEDIA_TYPE ||
+  contentType === PAGE_MEDIA_TYPE ||
+  (contentType === "application/json" && isVendorApi(url))
 
 const completed = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse
 ) =>
-  response.status < 400 || isComplete(response.headers["content-type"])
+  response.status < 400 || isComplete(request, response.headers["content-type"])
     ? Effect.succeed(response)
     : asProblem(request, response)
 

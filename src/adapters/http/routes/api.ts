@@ -52,6 +52,7 @@ import { PipelineGroup, pipelineHandlers } from "./inbound/pipeline.ts"
 import { AdminQueueGroup, adminQueueHandlers } from "./mail/admin-queue.ts"
 import { QueueGroup, queueHandlers } from "./mail/queue.ts"
 import { RelayGroup, relayHandlers } from "./mail/relay.ts"
+import { SenderTokenGroup, senderTokenHandlers } from "./mail/sender-tokens.ts"
 import { SendsGroup, sendsHandlers } from "./mail/sends.ts"
 import { SuppressionGroup, suppressionHandlers } from "./mail/suppressions.ts"
 import { OutreachGroup, outreachHandlers } from "./outreach/outreach.ts"
@@ -63,6 +64,7 @@ const RESOURCES = [
   [QueueGroup, () => queueHandlers],
   [AdminQueueGroup, () => adminQueueHandlers],
   [SendsGroup, () => sendsHandlers],
+  [SenderTokenGroup, () => senderTokenHandlers],
   [ReceiptGroup, () => receiptHandlers],
   [HealthGroup, () => healthHandlers(openApiText)],
   [AdminGroup, () => adminHandlers],

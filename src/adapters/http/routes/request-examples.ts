@@ -75,6 +75,10 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
   ["pauseQueue", { category: "marketing" }],
   ["resumeQueue", { category: "marketing" }],
   [
+    "addSenderToken",
+    { name: "wordpress", categories: ["transactional"], from: ["@example.com"], ratePerMinute: 60 }
+  ],
+  [
     "addEventHook",
     { url: "https://hooks.example.com/postlane", types: ["email.bounced", "email.complained"] }
   ],

@@ -17,6 +17,7 @@ export const PROBLEMS = {
   UNAUTHENTICATED: { status: 401, title: "A valid bearer token is required", retryable: false },
   INSUFFICIENT_CREDITS: { status: 402, title: "There are not enough credits", retryable: false },
   FORBIDDEN: { status: 403, title: "Not allowed", retryable: false },
+  SENDER_NOT_ALLOWED: { status: 403, title: "The sender token does not allow this mail", retryable: false },
   NOT_FOUND: { status: 404, title: "There is nothing here", retryable: false },
   FILE_NOT_FOUND: { status: 404, title: "There is no such file", retryable: false },
   RESULT_NOT_READY: { status: 404, title: "There is no result yet", retryable: true },
@@ -171,6 +172,7 @@ export const problemSchema = <C extends ProblemCode, const F extends Schema.Stru
 
 /** Problems that many endpoints declare. */
 export const InvalidRequest = problemSchema("INVALID_REQUEST", { issues: Schema.Array(ProblemIssue) })
+export const SenderRefused = problemSchema("SENDER_NOT_ALLOWED", { issues: Schema.Array(ProblemIssue) })
 export const Forbidden = problemSchema("FORBIDDEN", {})
 export const Unavailable = problemSchema("UNAVAILABLE", {})
 
@@ -206,17 +208,26 @@ const MAX_ISSUE_LENGTH = 300
 const shortened = (text: string): string =>
   text.length > MAX_ISSUE_LENGTH ? `${text.slice(0, MAX_ISSUE_LENGTH)}…` : text
 
-/** The 400 for a request that does not decode: names the fields, in `detail` and as `issues`. */
-export const invalidRequest = (
-  issues: ReadonlyArray<{ readonly path: string; readonly message: string }>
-): Problem<"INVALID_REQUEST"> & { readonly issues: ReadonlyArray<typeof ProblemIssue.Type> } => {
+type Issues = ReadonlyArray<{ readonly path: string; readonly message: string }>
+
+/** A problem that names fields, in `detail` and as `issues`. */
+const ofFields = <C extends ProblemCode>(
+  code: C,
+  issues: Issues
+): Problem<C> & { readonly issues: ReadonlyArray<typeof ProblemIssue.Type> } => {
   const named = issues
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }))
   const detail = named.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
   const more = issues.length > named.length ? `; and ${issues.length - named.length} more` : ""
-  return { ...problem("INVALID_REQUEST", detail + more), issues: named }
+  return { ...problem(code, detail + more), issues: named }
 }
+
+/** The 400 for a request that does not decode. */
+export const invalidRequest = (issues: Issues) => ofFields("INVALID_REQUEST", issues)
+
+/** The 403 for a mail that the caller's token does not allow. */
+export const notAllowed = (issues: Issues) => ofFields("SENDER_NOT_ALLOWED", issues)
 
 /** The 400 for a value that its schema refuses. */
 export const undecodable = (error: Schema.SchemaError) => invalidRequest(fieldIssues(error))

@@ -1,15 +1,9 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { RateLimiter } from "effect/persistence"
 
-import { uptime } from "../../../application/uptime.ts"
 import { networkOf } from "../../../domain/networks.ts"
-import {
-  type Allowance,
-  SharedAllowances,
-  type SharedAllowancesService
-} from "../../../ports/shared-allowances.ts"
+import { type Allowance, Allowances } from "../../../ports/shared-allowances.ts"
 import { problem, type Problem, problemSchema } from "./problem.ts"
 
 /** How many requests a client may make to an endpoint per minute: annotate an endpoint that needs another number. */
@@ -21,9 +15,6 @@ export const RequestsPerMinute = Context.Reference<number>("postlane/http/Reques
 export class RateLimited extends HttpApiMiddleware.Service<RateLimited>()("postlane/http/RateLimited", {
   error: problemSchema("RATE_LIMITED", {})
 }) {}
-
-/** Most keys of one generation of counters; then all are dropped, so that strangers cannot fill the memory. */
-const MAX_KEYS = 20_000
 
 /** Counts what callers use, in all processes together where they share a store (HTTP-6). */
 export class RequestLimits extends Context.Service<
@@ -44,82 +35,20 @@ const tooMany = (retryAfter: Duration.Duration) => {
   return { problem: problem("RATE_LIMITED", `Retry in ${retryAfterSeconds} s`), retryAfterSeconds }
 }
 
-const freshLimiter = Effect.provide(
-  RateLimiter.RateLimiter,
-  RateLimiter.layer.pipe(Layer.provide(Layer.fresh(RateLimiter.layerStoreMemory)))
-)
-
-/** Counters in memory. The library's store never drops a key, so that whole generations are dropped. */
-const makeOwnCounters = Effect.gen(function* () {
-  let limiter = yield* freshLimiter
-  let keys = new Set<string>()
-  return Effect.fnUntraced(function* ({ amount, key, limit, window }: Allowance) {
-    if (!keys.has(key) && keys.size >= MAX_KEYS) {
-      keys = new Set()
-      limiter = yield* freshLimiter
-    }
-    keys.add(key)
-    return yield* limiter.consume({ algorithm: "token-bucket", key, limit, window, tokens: amount }).pipe(
-      Effect.as(undefined),
-      Effect.catch(({ reason }) =>
-        Effect.succeed(reason._tag === "RateLimitExceeded" ? reason.retryAfter : undefined)
-      )
-    )
-  })
-})
-
-/** How long a process counts by itself after the shared store did not answer, so that requests do not wait for the store each time. */
-const ALONE_FOR = Duration.seconds(10)
-
-/** The shared counters, or this process's own while they do not answer: then each process allows as much, and none refuses all. */
-const withFallback = (
-  shared: SharedAllowancesService,
-  own: (allowance: Allowance) => Effect.Effect<Duration.Duration | undefined>
-) => {
-  let aloneUntil = -Infinity
-  let isAway = false
-  const answered = Effect.suspend(() => {
-    if (!isAway) return Effect.void
-    isAway = false
-    return Effect.logInfo("rate limits hold across processes again")
-  })
-  const alone = (error: unknown, now: number) =>
-    Effect.suspend(() => {
-      aloneUntil = now + Duration.toMillis(ALONE_FOR)
-      if (isAway) return Effect.void
-      isAway = true
-      return Effect.logWarning(
-        "the shared store does not answer for rate limits: each process counts alone",
-        error
-      )
-    })
-  return Effect.fnUntraced(function* (allowance: Allowance) {
-    const now = yield* uptime
-    if (now < aloneUntil) return yield* own(allowance)
-    return yield* shared.take(allowance).pipe(
-      Effect.tap(answered),
-      Effect.catch((error) => Effect.andThen(alone(error, now), own(allowance)))
-    )
-  })
-}
-
-export const requestLimitsLayer: Layer.Layer<RequestLimits> = Layer.effect(
+export const requestLimitsLayer: Layer.Layer<RequestLimits, never, Allowances> = Layer.effect(
   RequestLimits,
-  Effect.gen(function* () {
-    const shared = yield* SharedAllowances
-    const own = yield* makeOwnCounters
-    const take = shared === undefined ? own : withFallback(shared, own)
-    return RequestLimits.of({
+  Effect.map(Allowances, ({ take }) =>
+    RequestLimits.of({
       take: (allowance) =>
         Effect.flatMap(take(allowance), (wait) =>
           wait === undefined ? Effect.void : Effect.fail(tooMany(wait))
         )
     })
-  })
+  )
 )
 
 /** Fails with a 429 that says when to retry. */
-const retryLater = (refused: Problem<"RATE_LIMITED">, seconds: number) =>
+export const retryLater = (refused: Problem<"RATE_LIMITED">, seconds: number) =>
   HttpEffect.appendPreResponseHandler((_, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(seconds)))
   ).pipe(Effect.andThen(Effect.fail(refused)))

@@ -108,6 +108,22 @@ const present = (request: object): object =>
     )
   )
 
+/** What is wrong with the times of a request; undefined where nothing is. */
+export const timesFault = (
+  { expiresAt, sendAt }: { readonly expiresAt: number | undefined; readonly sendAt: number | undefined },
+  now: number
+): string | undefined => {
+  if (sendAt !== undefined && sendAt > now + MOST_AHEAD_MS) return "sendAt: is more than 30 days ahead"
+  return expiresAt !== undefined && expiresAt <= (sendAt ?? now)
+    ? "expiresAt: must be after sendAt"
+    : undefined
+}
+
+const momentOf = (request: object, name: string): number | undefined => {
+  const at = Date.parse(textOf(request, name) ?? "")
+  return Number.isNaN(at) ? undefined : at
+}
+
 /** The row of a request, or why it is refused; `place` counts from 0. */
 export const rowOfRequest = (
   entry: QueueEntry,
@@ -117,17 +133,17 @@ export const rowOfRequest = (
 ): QueueRow | QueueRefused => {
   const request = present(entry.request)
   const at = (message: string) => refused("invalid", `emails.${place}.${message}`)
-  const sendAt = Date.parse(textOf(request, "sendAt") ?? "")
-  const expiresAt = Date.parse(textOf(request, "expiresAt") ?? "")
+  const sendAt = momentOf(request, "sendAt")
+  const expiresAt = momentOf(request, "expiresAt")
   const category: unknown = Reflect.get(request, "category")
-  if (sendAt > now + MOST_AHEAD_MS) return at("sendAt: is more than 30 days ahead")
-  if (expiresAt <= (Number.isNaN(sendAt) ? now : sendAt)) return at("expiresAt: must be after sendAt")
+  const fault = timesFault({ sendAt, expiresAt }, now)
+  if (fault !== undefined) return at(fault)
   if (!isCategory(category)) return at("category: is needed")
   if (JSON.stringify(request).length > MAX_REQUEST)
     return refused("too large", `emails.${place}.the request has more than 1 MB, attachments included`)
   const chosen = textOf(request, "idempotencyKey")
   const key = IdempotencyKey.make(chosen ?? id)
-  const dueAt = Math.max(now, Number.isNaN(sendAt) ? now : sendAt)
+  const dueAt = Math.max(now, sendAt ?? now)
   return {
     id,
     key,
@@ -137,7 +153,7 @@ export const rowOfRequest = (
     category,
     provider: textOf(request, "provider") ?? "",
     sendAt: dueAt,
-    expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt,
+    expiresAt,
     state: "queued",
     dueAt,
     lease: undefined,

@@ -16,7 +16,14 @@ import {
   SendQueue
 } from "../../../ports/mail/send-queue.ts"
 import { beginRetry, beginSend, settleClaim } from "./claims.ts"
-import { holderOf, makeQueueTables, type QueueRow, rowOfRequest, SILENT_MS } from "./queue-tables.ts"
+import {
+  holderOf,
+  makeQueueTables,
+  type QueueRow,
+  rowOfRequest,
+  SILENT_MS,
+  timesFault
+} from "./queue-tables.ts"
 import { take, type Tables, tokens } from "./queue-take.ts"
 import { overviewOf, upcomingOf } from "./queue-views.ts"
 import { recordSend } from "./record-send.ts"
@@ -122,6 +129,20 @@ const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState |
   end(row, "cancelled", now)
   return row.state
 }
+
+const reschedule = Effect.fnUntraced(function* ({ queue }: Tables, id: QueueId, sendAt: string) {
+  const now = yield* Clock.currentTimeMillis
+  const row = queue.rows.get(id)
+  if (row?.state !== "queued") return row?.state
+  const at = Date.parse(sendAt)
+  const fault = Number.isNaN(at)
+    ? "sendAt: is no date in ISO 8601 with its time zone"
+    : timesFault({ sendAt: at, expiresAt: row.expiresAt }, now)
+  if (fault !== undefined) return yield* new QueueRefused({ why: "invalid", message: fault })
+  const dueAt = Math.max(now, at)
+  queue.rows.set(id, { ...row, sendAt: dueAt, dueAt })
+  return row.state
+})
 
 /** Whether the request is still this sender's. One that asks lives: the loss of its lease was no death (`lock_queued_emails`). */
 const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => {
@@ -246,6 +267,7 @@ export const makeSendQueue = ({ tables: mail }: { readonly tables: MailTables })
             }
       }),
     cancel: (id) => atNow((now) => cancel(tables, id, now)),
+    reschedule: (id, sendAt) => reschedule(tables, id, sendAt),
     take: (entry) => atNow((now) => take(tables, entry, now)),
     renew: (held, leaseMs) => atNow((now) => renew(tables, held, leaseMs, now)),
     begin: ({ held, ...entry }) =>

@@ -148,7 +148,18 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
         write`select cancel_queued_email(${id}::uuid, ${actor ?? null}::text) as answer`
       ),
       (state) => state ?? undefined
-    )
+    ),
+  reschedule: (id: QueueId, sendAt: string) =>
+    ask
+      .answer(
+        "reschedule",
+        Schema.NullOr(QueueState),
+        write`select reschedule_queued_email(${id}::uuid, ${sendAt}) as answer`
+      )
+      .pipe(
+        Effect.map((state) => state ?? undefined),
+        Effect.mapError(refused)
+      )
 })
 
 /** What senders do, one request at a time aside. */

@@ -1,17 +1,15 @@
-import { readFile } from "node:fs/promises"
-
 import { Duration, Effect, Layer } from "effect"
 
-import { serveSmtp, type SmtpOptions } from "../../../adapters/smtp/smtp-server.ts"
+import { serveSmtp } from "../../../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../../../application/inbound/convert-by-email.ts"
 import { listenToBell } from "../../../application/work-bell.ts"
-import { CannotStart } from "../../process/run-program.ts"
 import { background, ticking, workers } from "../../process/supervisor.ts"
 import { NO_HOPS } from "../../settings/checks.ts"
 import type { InboundSettings } from "../../settings/settings.ts"
 import { whereOwn } from "../objects.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
 import { authenticityRules } from "./inbound.ts"
+import { certificate, listen } from "./smtp-listening.ts"
 
 /** Steps of each kind in progress at once in one process: a mail is in memory while it is read, its result while it is sent. */
 const WORKERS = 2
@@ -31,68 +29,30 @@ const CLEAN_EVERY = Duration.seconds(30)
 /** How often objects that belong to no mail are looked for. */
 const SWEEP_EVERY = Duration.minutes(10)
 
-/** How often a port that is taken is tried again: another process may have it until it ends. */
-const LISTEN_AGAIN = Duration.seconds(2)
-
 const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>, count = WORKERS) =>
   workers(name, { count, idle: IDLE, listen: listenToBell("mails") }, () => whereOwn(next))
-
-const certificate = Effect.fnUntraced(function* ({ intake }: InboundSettings) {
-  const { tlsCert, tlsKey } = intake
-  if (tlsCert === undefined || tlsKey === undefined) return undefined
-  const read = (setting: string, path: string) =>
-    Effect.tryPromise({
-      try: () => readFile(path, "utf8"),
-      catch: (cause) => new CannotStart({ message: `${setting} cannot be read: ${String(cause)}` })
-    })
-  return { cert: yield* read("SMTP_TLS_CERT", tlsCert), key: yield* read("SMTP_TLS_KEY", tlsKey) }
-})
-
-/** Listens; where the port is taken, waits for it. */
-const listen = Effect.fnUntraced(function* (options: SmtpOptions) {
-  let isLogged = false
-  while (true) {
-    const { port } = yield* serveSmtp(options).pipe(
-      Effect.catchTag("SmtpListenError", (error) =>
-        Effect.gen(function* () {
-          if (error.code !== "EADDRINUSE") return yield* error
-          if (!isLogged) {
-            yield* Effect.logWarning(
-              `SMTP_PORT ${options.port} is in use: no mail is accepted here until it is free (set another port, or 0)`
-            )
-          }
-          isLogged = true
-          yield* Effect.sleep(LISTEN_AGAIN)
-          return { port: undefined }
-        })
-      )
-    )
-    if (port === undefined) continue
-    yield* Effect.logInfo(`SMTP listens on ${options.host}:${port}`).pipe(
-      Effect.annotateLogs({ smtpPort: port })
-    )
-    return yield* Effect.never
-  }
-})
 
 /** The role `intake`: SMTP, and what is done with the mails that came in. */
 export const intakeWorkers = (settings: InboundSettings) => {
   const rules = authenticityRules(settings)
+  const place = { host: settings.http.host, port: settings.intake.smtpPort }
   const smtp = Layer.unwrap(
-    Effect.map(certificate(settings), (found) => {
+    Effect.map(certificate("SMTP", settings.intake), (found) => {
       if (rules.trustedHops.length === 0 && !rules.trustsLoopback) {
         return Layer.effectDiscard(Effect.logError(`TRUSTED_MAIL_HOPS ${NO_HOPS}`))
       }
       return background(
         "smtp",
-        listen({
-          host: settings.http.host,
-          port: settings.intake.smtpPort,
-          name: settings.domains.inbound,
-          recipients: intakeRecipients(settings),
-          certificate: found,
-          peers: { ...rules, trustedPeers: settings.intake.trustedPeers }
-        })
+        listen(
+          { what: "SMTP", setting: "SMTP_PORT", ...place },
+          serveSmtp({
+            ...place,
+            name: settings.domains.inbound,
+            recipients: intakeRecipients(settings),
+            certificate: found,
+            peers: { ...rules, trustedPeers: settings.intake.trustedPeers }
+          })
+        )
       )
     })
   )

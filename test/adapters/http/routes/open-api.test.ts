@@ -60,6 +60,7 @@ describe("the OpenAPI document", () => {
       "DELETE /api/admin/admins/{email}",
       "DELETE /api/admin/email-suppressions/{email}",
       "DELETE /api/admin/event-hooks/{hookId}",
+      "DELETE /api/admin/sender-tokens/{tokenId}",
       "DELETE /api/queued-emails/{queueId}",
       "DELETE /api/v1/account",
       "DELETE /api/v1/files/{fileId}",
@@ -88,6 +89,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/jobs",
       "GET /api/admin/notifications",
       "GET /api/admin/other-jobs",
+      "GET /api/admin/sender-tokens",
       "GET /api/convert/{fileId}/stream",
       "GET /api/files",
       "GET /api/queued-emails/{queueId}",
@@ -149,6 +151,7 @@ describe("the OpenAPI document", () => {
       "POST /api/admin/jobs/{jobId}/cancel",
       "POST /api/admin/jobs/{jobId}/retry",
       "POST /api/admin/outreach/sends",
+      "POST /api/admin/sender-tokens",
       "POST /api/contact",
       "POST /api/feedback",
       "POST /api/promo/{promo}/claim",
@@ -225,7 +228,10 @@ describe("the OpenAPI document", () => {
         /send-email|queued-emails|email-alert|events-fetcher|audit-digest|test-send|internal\/(?:convert-email|receipts|sends)/.test(
           name
         )
-          ? [{ proxySecret: [] }]
+          ? [
+              { proxySecret: [] },
+              ...(/\/api\/(?:send-email|queued-emails)/.test(name) ? [{ senderToken: [] }] : [])
+            ]
           : name.includes("/api/admin/")
             ? [{ adminToken: [] }, { sessionCookie: [] }]
             : /\/api\/(?:v1|files|convert)\b/.test(name)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { call, mail, PROXY_SECRET, raw, sent, startServer, type TestServer } from "../harness.ts"
+import { call, mail, PROXY_SECRET, raw, relay, sent, startServer, type TestServer } from "../harness.ts"
 
 let sends = 0
 let server: TestServer
@@ -29,14 +29,20 @@ it.each([
   ["a prefix", { "x-proxy-secret": PROXY_SECRET.slice(0, -1) }],
   ["longer", { "x-proxy-secret": `${PROXY_SECRET}x` }],
   ["in other case", { "x-proxy-secret": PROXY_SECRET.toUpperCase() }],
-  ["sent twice", { "x-proxy-secret": [PROXY_SECRET, PROXY_SECRET] }],
-  ["as a bearer token", { authorization: `Bearer ${PROXY_SECRET}` }]
+  ["sent twice", { "x-proxy-secret": [PROXY_SECRET, PROXY_SECRET] }]
 ])("403 for a secret that is %s", async (_, headers) => {
   const before = sends
   const answer = await post(server, headers)
   expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([403, "FORBIDDEN", false])
   expect(answer.text).not.toContain(PROXY_SECRET)
   expect(sends).toBe(before)
+})
+
+it("as a bearer token it is an unknown sender token, and nothing where no token is taken", async () => {
+  const headers = { authorization: `Bearer ${PROXY_SECRET}` }
+  expect((await post(server, headers)).json.code).toBe("UNAUTHENTICATED")
+  const internal = await relay(server, mail, { ...headers, "x-proxy-secret": "" })
+  expect([internal.status, internal.json.code]).toEqual([403, "FORBIDDEN"])
 })
 
 it("takes the header's name in any case", async () => {

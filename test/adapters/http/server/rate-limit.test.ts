@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Logger, Result } from "effect"
+import { Duration, Effect, Exit, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 
 import { RequestLimits, requestLimitsLayer } from "../../../../src/adapters/http/server/rate-limit.ts"
+import * as Allowances from "../../../../src/adapters/memory/allowances.ts"
 import { SharedAllowances } from "../../../../src/ports/shared-allowances.ts"
 import { noAnswer } from "../../../../src/ports/store-unavailable.ts"
 import { call, startServer } from "../harness.ts"
+
+const counted = Layer.provide(requestLimitsLayer, Allowances.layer)
 
 describe("an allowance", () => {
   it.effect("is used up, says when to come again, and refills evenly; each key has its own", () =>
@@ -24,7 +27,7 @@ describe("an allowance", () => {
       yield* TestClock.adjust("1 seconds")
       assert.isTrue(Exit.isSuccess(yield* take("a")))
       assert.isTrue(Exit.isFailure(yield* take("a")))
-    }).pipe(Effect.provide(requestLimitsLayer))
+    }).pipe(Effect.provide(counted))
   )
 
   it.effect("of a stranger is forgotten before strangers fill the memory", () =>
@@ -37,7 +40,7 @@ describe("an allowance", () => {
       assert.isTrue(Exit.isFailure(yield* take("first")))
       yield* take("one too many")
       assert.isTrue(Exit.isSuccess(yield* take("first")))
-    }).pipe(Effect.provide(requestLimitsLayer))
+    }).pipe(Effect.provide(counted))
   )
 })
 
@@ -79,7 +82,7 @@ describe("allowances that processes share", () => {
           assert.match(logged[0]!, /each process counts alone/)
           assert.match(logged[1]!, /hold across processes again/)
         }).pipe(
-          Effect.provide(requestLimitsLayer),
+          Effect.provide(counted),
           Effect.provideService(SharedAllowances, shared),
           Effect.provide(
             Logger.layer([Logger.make(({ message }) => void logged.push(String([message].flat()[0])))])

@@ -36,6 +36,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "test/contracts/accounts/request-keys.ts": ["hold_request_key"],
   "test/adapters/postgres/accounts/request-keys.test.ts": ["erase_request_keys"],
+  "test/contracts/mail/sender-tokens.ts": ["create_sender_token", "revoke_sender_token", "use_sender_token"],
   "test/contracts/accounts/customers.ts": ["add_customer", "grant_credits", "debit_credits"],
   "test/adapters/postgres/accounts/account-funds.test.ts": ["deduct_credits", "use_free_pages"],
   "test/contracts/mail/lease-store.ts": ["take_lease", "renew_lease", "release_lease", "lease_is_held"],
@@ -84,6 +85,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/adapters/postgres/send-queue/own-transaction.test.ts": ["cancel_email", "enqueue_email"],
   "test/adapters/postgres/send-queue/people.test.ts": [
     "cancel_queued_email",
+    "reschedule_queued_email",
     "erase_queued_person",
     "request_without_person",
     "pause_email_queue"

@@ -3,13 +3,13 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
+import { SenderAccess } from "../../../../application/send-queue/sender-access.ts"
 import { QueueId } from "../../../../domain/ids.ts"
 import { MAX_BATCH, QueueState } from "../../../../domain/mail/queue.ts"
 import { QueueableRequest } from "../../../../domain/mail/read-request.ts"
 import { SendResult } from "../../../../domain/mail/send-result.ts"
 import { strictDecoder } from "../../../../domain/request-body.ts"
 import { type Queued, type QueueRefused, SendQueue } from "../../../../ports/mail/send-queue.ts"
-import { ProxySecret } from "../../server/access.ts"
 import { apiOf, builtWith, isUuid } from "../../server/endpoint.ts"
 import { readLargeJson } from "../../server/json-body.ts"
 import {
@@ -21,6 +21,7 @@ import {
   Unavailable,
   unavailable
 } from "../../server/problem.ts"
+import { CurrentSender, makeAllow, MaySend, senderRefusals } from "../../server/sender.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a batch, bytes. */
@@ -142,7 +143,7 @@ export class QueueGroup extends HttpApiGroup.make("queue")
       })
     )
   )
-  .middleware(ProxySecret) {}
+  .middleware(MaySend) {}
 
 /** The requests of a batch, each of unknown shape. */
 const decodeBatch = strictDecoder(Schema.Struct({ emails: Schema.Array(Schema.Unknown) }))
@@ -173,6 +174,7 @@ export const queueHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const enqueue = yield* Enqueue
     const queue = yield* SendQueue
+    const allow = yield* makeAllow
 
     const batch = Effect.fnUntraced(function* ({
       request
@@ -181,7 +183,8 @@ export const queueHandlers = HttpApiBuilder.group(
     }) {
       const body = decodeBatch(yield* readLargeJson(request, MAX_BATCH_BODY))
       if (Result.isFailure(body)) return yield* Effect.fail(invalidRequest(body.failure))
-      const queued = yield* enqueue.all(body.success.emails)
+      const sender = yield* CurrentSender
+      const queued = yield* enqueue.all(body.success.emails, allow(sender))
       return HttpServerResponse.jsonUnsafe(
         {
           ok: true,
@@ -199,7 +202,11 @@ export const queueHandlers = HttpApiBuilder.group(
     return handlers
       .handleRaw("enqueueBatch", (given) =>
         batch(given).pipe(
-          Effect.catchTags({ InvalidRequest: sendRefusals.InvalidRequest, ...queueRefusals(false) }),
+          Effect.catchTags({
+            InvalidRequest: sendRefusals.InvalidRequest,
+            ...queueRefusals(false),
+            ...senderRefusals
+          }),
           Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
         )
       )
@@ -218,4 +225,4 @@ export const queueHandlers = HttpApiBuilder.group(
       )
       .handle("cancelQueued", ({ params: { queueId } }) => cancelQueued(queue, queueId))
   })
-).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, ProxySecret))
+).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, SenderAccess, MaySend))

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import { Mailer } from "../../../../application/mail/mailer.ts"
 import { Enqueue } from "../../../../application/send-queue/enqueue.ts"
+import { SenderAccess } from "../../../../application/send-queue/sender-access.ts"
 import { FailureKind } from "../../../../domain/mail/failover.ts"
 import type { SendRequest } from "../../../../domain/mail/message.ts"
 import { Provider, dedupes } from "../../../../domain/mail/provider.ts"
@@ -20,6 +21,7 @@ import {
   problemSchema,
   Unavailable
 } from "../../server/problem.ts"
+import { CurrentSender, makeAllow, MaySend, senderRefusals } from "../../server/sender.ts"
 import { queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
@@ -92,11 +94,14 @@ const describe = OpenApi.annotations({
     "`unavailable`, false for `rejected`, and true for `ambiguous` only where the caller named the key and the provider dedupes on it."
 })
 
-/** The relay (MAIL-80): one handler under two paths. */
+/** The relay (MAIL-80): one handler under two paths; a sender token opens the public one alone. */
 export class RelayGroup extends HttpApiGroup.make("sending")
-  .add(HttpApiEndpoint.post("internal", "/internal/send-email", answers).annotateMerge(describe))
-  .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe))
-  .middleware(ProxySecret) {}
+  .add(
+    HttpApiEndpoint.post("internal", "/internal/send-email", answers)
+      .annotateMerge(describe)
+      .middleware(ProxySecret)
+  )
+  .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe).middleware(MaySend)) {}
 
 /**
  * Whether the same call may succeed later and cannot double-send. After an ambiguous failure that holds only where the
@@ -173,17 +178,24 @@ export const relayHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
     const enqueue = yield* Enqueue
-    const answered = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const allow = yield* makeAllow
+    const answered = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      sender: CurrentSender["Service"]
+    ) {
       const body = yield* read(request)
-      if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body))
+      if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body, allow(sender)))
       const mail = yield* mailOf(body)
+      yield* allow(sender)([mail])
       return yield* answer(mail, yield* mailer.send(mail))
     })
-    const relay = ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
-      answered(request).pipe(
-        Effect.catchTags({ ...sendRefusals, ...queueRefusals(true) }),
+    const relay = (request: HttpServerRequest.HttpServerRequest, sender: CurrentSender["Service"]) =>
+      answered(request, sender).pipe(
+        Effect.catchTags({ ...sendRefusals, ...queueRefusals(true), ...senderRefusals }),
         Effect.catch((refused) => Effect.succeed(problemResponse(refused)))
       )
-    return handlers.handleRaw("internal", relay).handleRaw("api", relay)
+    return handlers
+      .handleRaw("internal", ({ request }) => relay(request, { token: undefined }))
+      .handleRaw("api", ({ request }) => CurrentSender.use((sender) => relay(request, sender)))
   })
-).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, ProxySecret))
+).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, SenderAccess, ProxySecret, MaySend))

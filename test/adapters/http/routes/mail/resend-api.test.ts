@@ -1,0 +1,243 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import { Effect, Layer, Redacted } from "effect"
+import { Resend } from "resend"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { makeMailDatabase } from "../../../../../src/adapters/memory/mail/mail-store.ts"
+import { makeSendQueue } from "../../../../../src/adapters/memory/mail/send-queue.ts"
+import * as MemorySenderTokens from "../../../../../src/adapters/memory/mail/sender-tokens.ts"
+import type { SenderToken } from "../../../../../src/domain/mail/sender-token.ts"
+import { SenderTokens } from "../../../../../src/ports/mail/sender-tokens.ts"
+import { StoreUnavailable } from "../../../../../src/ports/store-unavailable.ts"
+import { anyId } from "../../../../support/any-id.ts"
+import { type Answer, call, startServer, type TestServer } from "../../harness.ts"
+
+const { queue } = makeSendQueue(makeMailDatabase())
+const requests: Array<Readonly<Record<string, unknown>>> = []
+let isAway = false
+let server: TestServer
+let token = ""
+const texts = new Map<string, string>()
+
+const TOKENS: ReadonlyArray<Omit<SenderToken, "id">> = [
+  { name: "any", categories: [], from: [], ratePerMinute: undefined },
+  { name: "bound", categories: ["notification"], from: ["@x.test"], ratePerMinute: undefined },
+  { name: "slow", categories: [], from: [], ratePerMinute: 1 }
+]
+
+const senders = Layer.effectDiscard(
+  SenderTokens.use((tokens) =>
+    Effect.forEach(TOKENS, (one) =>
+      Effect.map(tokens.create(one, "test"), (made) => texts.set(one.name, Redacted.value(made.token)))
+    )
+  )
+).pipe(Layer.orDie, Layer.provideMerge(MemorySenderTokens.layer()), Layer.provide(NodeCrypto.layer))
+
+beforeAll(async () => {
+  server = await startServer({
+    senders,
+    sendQueue: {
+      ...queue,
+      enqueue: (entries) => {
+        if (isAway)
+          return Effect.fail(
+            new StoreUnavailable({ operation: "enqueue", reason: "away", isRetryable: true })
+          )
+        requests.push(...entries.map(({ request }) => request as Readonly<Record<string, unknown>>))
+        return queue.enqueue(entries)
+      }
+    }
+  })
+  token = texts.get("any") ?? ""
+})
+afterAll(() => server.stop())
+
+const sdk = (key = token) => new Resend(key, { baseUrl: `${server.url}/resend` })
+const mail = { from: "Shop <shop@x.test>", to: "ann@y.test", subject: "s", text: "t" }
+const stateOf = (id: string) => Effect.runPromise(queue.find(anyId(id)))
+
+/** A request as another SDK than Node's writes it. */
+const wire = (
+  method: string,
+  path: string,
+  body?: string,
+  headers: Record<string, string> = {}
+): Promise<Answer> =>
+  call(server, `/resend${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body })
+  })
+
+it("queues a mail of Resend's own SDK, reads, reschedules and cancels it (FRONT-8)", async () => {
+  const resend = sdk()
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  const { data, error } = await resend.emails.send({
+    ...mail,
+    to: ["ann@y.test", "bob@y.test"],
+    cc: "carl@y.test",
+    replyTo: "help@x.test",
+    html: "<p>t</p>",
+    headers: { "X-Order": "17" },
+    tags: [{ name: "campaign", value: "c1" }],
+    attachments: [
+      { filename: "a.txt", content: Buffer.from("abc") },
+      { filename: "l.png", content: "AQID", contentType: "image/png", contentId: "logo" }
+    ],
+    scheduledAt: at
+  })
+  expect(error).toBeNull()
+  expect(requests.at(-1)).toMatchObject({
+    from: "Shop <shop@x.test>",
+    to: ["ann@y.test", "bob@y.test"],
+    category: "transactional",
+    source: "resend:any",
+    tags: { campaign: "c1" },
+    attachments: [
+      { filename: "a.txt", content: "YWJj" },
+      { filename: "l.png", content: "AQID", contentType: "image/png", contentId: "logo" }
+    ],
+    sendAt: at
+  })
+  const id = data!.id
+  const got = await resend.emails.get(id)
+  expect(got.data).toMatchObject({ object: "email", id, last_event: "scheduled", scheduled_at: at })
+  const later = new Date(Date.now() + 7_200_000).toISOString()
+  expect((await resend.emails.update({ id, scheduledAt: later })).data).toEqual({ object: "email", id })
+  expect((await stateOf(id))!.sendAt).toBe(Date.parse(later))
+  expect((await resend.emails.cancel(id)).data).toEqual({ object: "email", id })
+  expect((await stateOf(id))!.state).toBe("cancelled")
+  expect((await resend.emails.update({ id, scheduledAt: later })).error).toMatchObject({
+    name: "validation_error",
+    message: "The mail cannot be changed any more: it is cancelled"
+  })
+})
+
+it("takes a batch as a whole, or, permissive, what is valid of it", async () => {
+  const resend = sdk()
+  const wrong = { ...mail, to: "no address" }
+  const all = await resend.batch.send([mail, { ...mail, subject: "2" }], { idempotencyKey: "batch" })
+  expect(all.data!.data).toHaveLength(2)
+  const again = await resend.batch.send([mail, { ...mail, subject: "2" }], { idempotencyKey: "batch" })
+  expect(again.data!.data).toEqual(all.data!.data)
+  const before = requests.length
+  expect((await resend.batch.send([mail, wrong])).error).toMatchObject({ name: "validation_error" })
+  expect(requests.length).toBe(before)
+  const some = await resend.batch.send([wrong, mail], { batchValidation: "permissive" })
+  expect(some.data).toMatchObject({ data: [{ id: expect.any(String) }], errors: [{ index: 0 }] })
+  for (const body of ["[]", "{}", JSON.stringify(Array.from({ length: 101 }, () => mail))])
+    expect((await wire("POST", "/emails/batch", body)).json).toMatchObject({ statusCode: 422 })
+})
+
+it("keeps to an idempotency key, and answers as Resend does where it cannot (FRONT-8)", async () => {
+  const resend = sdk()
+  const first = await resend.emails.send(mail, { idempotencyKey: "k" })
+  expect((await resend.emails.send(mail, { idempotencyKey: "k" })).data).toEqual(first.data)
+  const other = await resend.emails.send({ ...mail, subject: "other" }, { idempotencyKey: "k" })
+  expect(other.error).toMatchObject({ statusCode: 409, name: "invalid_idempotent_request" })
+  const long = await resend.emails.send(mail, { idempotencyKey: "k".repeat(257) })
+  expect(long.error).toMatchObject({ statusCode: 400, name: "invalid_idempotency_key" })
+  expect((await resend.emails.send(mail, { idempotencyKey: "k".repeat(256) })).error).toBeNull()
+  expect((await resend.batch.send([mail], { idempotencyKey: "b".repeat(256) })).error).toBeNull()
+})
+
+it("takes what the SDKs of Go and Python write", async () => {
+  // Go: numbers, a line feed at the end, `<` escaped; no base path without its slash, so that it asks with two.
+  const go = await wire(
+    "POST",
+    "//emails",
+    `{"from":"Shop \\u003cshop@x.test\\u003e","to":["ann@y.test"],"subject":"s","bcc":null,"cc":null,"reply_to":null,"html":null,"text":"t","tags":null,"attachments":[{"content":[104,105],"filename":"a.txt","path":null}],"headers":null,"scheduled_at":null}\n`
+  )
+  expect([go.status, go.headers["content-type"]]).toEqual([200, "application/json"])
+  expect(requests.at(-1)).toMatchObject({ attachments: [{ filename: "a.txt", content: "aGk=" }] })
+  // Python: a body with GET and with cancel.
+  const { id } = go.json
+  expect((await wire("GET", `/emails/${id}`, "{}")).json).toMatchObject({ id, last_event: "queued" })
+  expect((await wire("POST", `/emails/${id}/cancel`, "{}")).json).toEqual({ object: "email", id })
+  expect((await wire("POST", `/emails/${id}/cancel`)).json).toEqual({ object: "email", id })
+  const bytes = await wire(
+    "POST",
+    "/emails",
+    JSON.stringify({ ...mail, attachments: [{ filename: "a", content: [256] }] })
+  )
+  expect(bytes.json).toMatchObject({ statusCode: 422, name: "invalid_attachment" })
+})
+
+it("says what it lacks, and what is wrong, in Resend's words", async () => {
+  const resend = sdk()
+  const refused = async (body: unknown) => {
+    const { headers, json, status } = await wire(
+      "POST",
+      "/emails",
+      typeof body === "string" ? body : JSON.stringify(body)
+    )
+    expect(headers["content-type"]).toBe("application/json")
+    expect(json.statusCode).toBe(status)
+    return [status, json.name, json.message]
+  }
+  expect(await refused({ ...mail, from: undefined })).toEqual([
+    422,
+    "missing_required_field",
+    "Missing `from` field."
+  ])
+  expect(await refused({ ...mail, to: [] })).toEqual([422, "missing_required_field", "Missing `to` field."])
+  expect(await refused("{")).toEqual([400, "validation_error", "The body must be JSON"])
+  for (const [member, word] of [
+    [{ template: { id: "t" } }, /^template: .*html/],
+    [{ topic_id: "t" }, /^topic/],
+    [{ scheduled_at: "in 1 min" }, /scheduledAt.*words such as/],
+    [{ attachments: [{ path: "https://x.test/a", filename: "a" }] }, /nothing is fetched/],
+    [{ attachments: [null] }, /list of objects/],
+    [{ tags: [null] }, /tags/],
+    [{ unknown: 1 }, /^unknown /]
+  ] as const) {
+    const [status, , message] = await refused({ ...mail, ...member })
+    expect(status).toBe(422)
+    expect(message).toMatch(word)
+  }
+  for (const body of [null, [], 3, { to: {}, from: 3, subject: [] }])
+    expect((await refused(body))[0]).toBe(422)
+  expect((await resend.emails.get("no-such-id")).error).toMatchObject({ statusCode: 404, name: "not_found" })
+  expect((await resend.emails.list()).error).toMatchObject({ statusCode: 405, name: "method_not_allowed" })
+  expect((await resend.domains.list()).error).toMatchObject({ statusCode: 404, name: "not_found" })
+  expect((await wire("GET", "/no/such/route")).json).toMatchObject({ statusCode: 404 })
+  expect(
+    (await wire("PATCH", `/emails/${anyId("0199a000-0000-7000-8000-000000000001")}`, '{"subject":"s"}')).json
+  ).toMatchObject({
+    statusCode: 422
+  })
+})
+
+it("holds a caller to its token: 401 without, 403 unknown or not allowed, 429 beyond its rate", async () => {
+  expect((await call(server, "/resend/emails", { method: "POST" })).json).toMatchObject({
+    statusCode: 401,
+    name: "missing_api_key"
+  })
+  expect((await sdk("re_wrong").emails.send(mail)).error).toMatchObject({
+    statusCode: 403,
+    name: "invalid_api_key"
+  })
+  const bound = sdk(texts.get("bound"))
+  expect((await bound.emails.send({ ...mail, from: "a@z.test" })).error).toMatchObject({
+    statusCode: 403,
+    message: expect.stringMatching(/^from: /)
+  })
+  expect((await bound.emails.send(mail)).error).toBeNull()
+  expect(requests.at(-1)).toMatchObject({ category: "notification", source: "resend:bound" })
+  const slow = sdk(texts.get("slow"))
+  expect((await slow.emails.send(mail)).error).toBeNull()
+  const over = await slow.emails.send(mail)
+  expect(over.error).toMatchObject({ statusCode: 429, name: "rate_limit_exceeded" })
+  expect(Number(over.headers?.["retry-after"])).toBeGreaterThan(0)
+})
+
+it("answers 503 while nothing can be queued", async () => {
+  isAway = true
+  expect((await sdk().emails.send(mail)).error).toMatchObject({ statusCode: 503, name: "application_error" })
+  isAway = false
+})
