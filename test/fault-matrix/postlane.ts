@@ -79,7 +79,9 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
       NodeCrypto.layer,
       Layer.succeed(MailStore, database.store),
       Layer.succeed(DeferQueue, queue),
-      Layer.succeed(MailProviders, { get: (provider) => (reports(provider) ? peers[provider].provider : undefined) }),
+      Layer.succeed(MailProviders, {
+        get: (provider) => (reports(provider) ? peers[provider].provider : undefined)
+      }),
       Layer.succeed(MailerConfig, {
         primary,
         fallback: otherThan(primary),

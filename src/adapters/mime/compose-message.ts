@@ -15,10 +15,7 @@ interface Identity {
 }
 
 /** The RFC 5322 message that a recipient would get: without Bcc. The same body, date and boundary give the same bytes. */
-export const composeMessage = (
-  body: PlainRequestBody,
-  identity: Identity
-): Promise<Uint8Array> =>
+export const composeMessage = (body: PlainRequestBody, identity: Identity): Promise<Uint8Array> =>
   new MailComposer({
     from: box(body.from),
     to: body.to.map(box),

@@ -8,7 +8,10 @@ import { encodeTag } from "../../domain/mail/tag.ts"
 import type { SimulatedEventType, SimulatedEvent } from "../../ports/mail/simulated-mail.ts"
 
 const VENDOR: Readonly<
-  Record<ReportingProvider, { readonly domain: string; readonly types: ReadonlyMap<string, SimulatedEventType> }>
+  Record<
+    ReportingProvider,
+    { readonly domain: string; readonly types: ReadonlyMap<string, SimulatedEventType> }
+  >
 > = {
   provider_a: {
     domain: "resend.dev",

@@ -24,7 +24,10 @@ export const examineRelay = (relay: Relay): Effect.Effect<RelayFacts> =>
     Effect.catch(({ cause }) =>
       Effect.succeed<RelayFacts>({
         _tag: "Failed",
-        why: relayText(relay, `${addressOfRelay(relay)}: ${cause instanceof Error ? cause.message : String(cause)}`)
+        why: relayText(
+          relay,
+          `${addressOfRelay(relay)}: ${cause instanceof Error ? cause.message : String(cause)}`
+        )
       })
     )
   )

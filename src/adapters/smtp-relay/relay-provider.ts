@@ -1,7 +1,7 @@
 import { Effect, Redacted, type Scope, Semaphore } from "effect"
 
-import { asksServer } from "../../application/mail/attempt-span.ts"
 import { withDeadline } from "../../application/deadline.ts"
+import { asksServer } from "../../application/mail/attempt-span.ts"
 import { failureCode, failureText, type FailureKind, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { type Composed, composed, dropRecipients, prepareRequest } from "./request.ts"

@@ -30,7 +30,7 @@ export class RelayFailure extends Error {
 const LOGIN_REQUIRED = 530
 
 /**
- * What a failure proves (MAIL-38). Without the final dot no relay keeps a mail, so that a loss before it is proof; after it only a
+ * What a failure proves (MAIL-36). Without the final dot no relay keeps a mail, so that a loss before it is proof; after it only a
  * whole answer is.
  */
 export const kindOf = ({ phase, reply }: Pick<RelayFailure, "phase" | "reply">): FailureKind => {
@@ -173,7 +173,11 @@ const nameRecipients = async ({ dialogue }: Session, to: ReadonlyArray<string>):
   const [first] = [...not.filter(([, { code }]) => code >= 500), ...not]
   if (first === undefined) return
   const all = not.map(([address, reply]) => `<${address}> ${textOf(reply)}`).join("; ")
-  throw new RelayFailure("before the final dot", `it refuses ${not.length} of ${to.length} recipients: ${all}`, first[1])
+  throw new RelayFailure(
+    "before the final dot",
+    `it refuses ${not.length} of ${to.length} recipients: ${all}`,
+    first[1]
+  )
 }
 
 /** Up to the answer that lets the mail come. */
@@ -213,7 +217,11 @@ export const handOver = async (session: Session, mail: Envelope): Promise<void> 
   // A dialogue in the middle of a mail can only be closed.
   if (early !== undefined || !dialogue.isOpen()) {
     dialogue.destroy()
-    throw new RelayFailure("before the final dot", early === undefined ? why : `${why}: ${textOf(early)}`, early)
+    throw new RelayFailure(
+      "before the final dot",
+      early === undefined ? why : `${why}: ${textOf(early)}`,
+      early
+    )
   }
 }
 
@@ -221,6 +229,7 @@ export const handOver = async (session: Session, mail: Envelope): Promise<void> 
 export const finish = async (session: Session): Promise<Reply> => {
   const reply = await ask(session.dialogue, "after the final dot", ".")
   session.isFree = true
-  if (reply.code < 200 || reply.code >= 300) throw refused("after the final dot", "it did not take the mail", reply)
+  if (reply.code < 200 || reply.code >= 300)
+    throw refused("after the final dot", "it did not take the mail", reply)
   return reply
 }

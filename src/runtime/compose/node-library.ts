@@ -21,8 +21,8 @@ import {
 } from "../edge/plain-send-email.ts"
 import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
 import type { Env, Settings } from "../settings/settings.ts"
-import { nodeProviders } from "./mail/node-providers.ts"
 import { mailDatabase, mailer, mailerConfig } from "./mail/mail.ts"
+import { nodeProviders } from "./mail/node-providers.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 
 /**

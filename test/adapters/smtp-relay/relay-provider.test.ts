@@ -31,7 +31,13 @@ const large = mail({
   ]
 })
 /** Every step with every way to fail there, and what each proves. */
-const BEFORE_THE_LOGIN: ReadonlyArray<Answer> = ["421 4.3.2 later", "554 5.7.1 go away", "close", "reset", "half"]
+const BEFORE_THE_LOGIN: ReadonlyArray<Answer> = [
+  "421 4.3.2 later",
+  "554 5.7.1 go away",
+  "close",
+  "reset",
+  "half"
+]
 const FAULTS: ReadonlyArray<readonly [Step, Answer, FailureKind]> = [
   ...(["connect", "EHLO", "STARTTLS", "AUTH"] as const).flatMap((step) =>
     BEFORE_THE_LOGIN.map((answer) => [step, answer, "unavailable"] as const)
@@ -62,8 +68,12 @@ const FAULTS: ReadonlyArray<readonly [Step, Answer, FailureKind]> = [
   ["dot", "accepted-half", "ambiguous"]
 ]
 
-describe("smtp: what a failure proves (MAIL-38)", () => {
-  const secured = { tls: "starttls", asksLogin: true, relay: { ...SIGNED, login: LOGIN, requiresTls: true } } as const
+describe("smtp: what a failure proves (MAIL-36)", () => {
+  const secured = {
+    tls: "starttls",
+    asksLogin: true,
+    relay: { ...SIGNED, login: LOGIN, requiresTls: true }
+  } as const
 
   it.effect.each(FAULTS)("%s answered with %s is %s", ([step, answer, kind]) =>
     Effect.gen(function* () {
@@ -96,17 +106,19 @@ describe("smtp: what a failure proves (MAIL-38)", () => {
       })
   )
 
-  it.effect("one that hangs after the final dot gets the rest of the time, and is ambiguous to the caller", () =>
-    Effect.gen(function* () {
-      const { fake, provider } = yield* relayWithFake()
-      fake.answers.dot = "accepted-hang"
-      const fiber = yield* Effect.forkChild(sending(provider))
-      yield* Effect.promise(() => fake.until(() => fake.taken.length > 0))
-      yield* TestClock.adjust(60_000)
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* Fiber.interrupt(fiber)
-      yield* Effect.promise(() => fake.until(() => fake.closed() > 0))
-    })
+  it.effect(
+    "one that hangs after the final dot gets the rest of the time, and is ambiguous to the caller",
+    () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* relayWithFake()
+        fake.answers.dot = "accepted-hang"
+        const fiber = yield* Effect.forkChild(sending(provider))
+        yield* Effect.promise(() => fake.until(() => fake.taken.length > 0))
+        yield* TestClock.adjust(60_000)
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* Fiber.interrupt(fiber)
+        yield* Effect.promise(() => fake.until(() => fake.closed() > 0))
+      })
   )
 
   it.effect("a host that is not there is unavailable", () =>
@@ -125,12 +137,18 @@ describe("smtp: what a failure proves (MAIL-38)", () => {
 
 describe("smtp: TLS and login", () => {
   it.effect.each([
-    ["a certificate that nobody vouches for", { tls: "implicit", relay: { secure: true, host: "localhost" } }],
+    [
+      "a certificate that nobody vouches for",
+      { tls: "implicit", relay: { secure: true, host: "localhost" } }
+    ],
     ["a certificate of another host", { tls: "starttls", relay: { ca: LOCAL_CERTIFICATE.cert } }],
     ["no STARTTLS where it is required", { tls: "none", relay: { requiresTls: true } }],
     ["no TLS at all behind smtps", { tls: "none", relay: { secure: true } }],
     ["no way to log in", { tls: "none", relay: { login: LOGIN } }],
-    ["a password that is wrong", { tls: "none", asksLogin: true, relay: { login: { ...LOGIN, user: "other" } } }]
+    [
+      "a password that is wrong",
+      { tls: "none", asksLogin: true, relay: { login: { ...LOGIN, user: "other" } } }
+    ]
   ] as const)("%s is unavailable, and no mail is named", ([, options]) =>
     Effect.gen(function* () {
       const { fake, provider } = yield* relayWithFake(options)
@@ -160,10 +178,12 @@ describe("smtp: TLS and login", () => {
         relay: { ca: LOCAL_CERTIFICATE.cert, host: "localhost", login: LOGIN }
       })
       yield* sending(provider)
-      assert.deepStrictEqual(
-        fake.heard.map((line) => line.split(" ")[0]).slice(0, 4),
-        ["EHLO", "STARTTLS", "EHLO", "AUTH"]
-      )
+      assert.deepStrictEqual(fake.heard.map((line) => line.split(" ")[0]).slice(0, 4), [
+        "EHLO",
+        "STARTTLS",
+        "EHLO",
+        "AUTH"
+      ])
     })
   )
 })
@@ -227,7 +247,8 @@ describe("smtp: a mail on the wire", () => {
   it.effect("says its size, and one that is too large is rejected", () =>
     Effect.gen(function* () {
       const { fake, provider } = yield* relayWithFake({ offers: ["SIZE 1000"] })
-      fake.answers.MAIL = (line) => (Number(/SIZE=(\d+)/.exec(line)?.[1]) > 1000 ? "552 5.3.4 too large" : undefined)
+      fake.answers.MAIL = (line) =>
+        Number(/SIZE=(\d+)/.exec(line)?.[1]) > 1000 ? "552 5.3.4 too large" : undefined
       assert.strictEqual((yield* failing(provider, mail({ text: "x".repeat(2000) }))).kind, "rejected")
       yield* sending(provider)
       assert.strictEqual(fake.taken.length, 1)

@@ -12,13 +12,33 @@ import type { PeerOutcome, ProviderUnderTest } from "../../contracts/mail/mail-p
 import { LOCAL_CERTIFICATE } from "./certificate.ts"
 
 /** The steps of a dialogue; `dot` is the end of a mail. */
-export type Step = "connect" | "EHLO" | "STARTTLS" | "AUTH" | "MAIL" | "RCPT" | "DATA" | "body" | "dot" | "RSET" | "QUIT"
+export type Step =
+  | "connect"
+  | "EHLO"
+  | "STARTTLS"
+  | "AUTH"
+  | "MAIL"
+  | "RCPT"
+  | "DATA"
+  | "body"
+  | "dot"
+  | "RSET"
+  | "QUIT"
 
 /**
  * What a step is answered with: a line; `hang`: nothing; `close` and `reset`: the connection ends; `half`: a part of an answer, and the
  * connection ends. `accepted-…`: the mail is taken first.
  */
-export type Answer = `${number} ${string}` | "hang" | "close" | "reset" | "half" | "accepted-hang" | "accepted-close" | "accepted-reset" | "accepted-half"
+export type Answer =
+  | `${number} ${string}`
+  | "hang"
+  | "close"
+  | "reset"
+  | "half"
+  | "accepted-hang"
+  | "accepted-close"
+  | "accepted-reset"
+  | "accepted-half"
 
 export interface TakenMail {
   readonly from: string
@@ -51,7 +71,11 @@ const SAYS: Readonly<Record<Step, `${number} ${string}`>> = {
 }
 
 /** A relay that answers as it is told, and writes down what it hears and takes. */
-export const startFakeRelay = async ({ asksLogin, offers = ["SIZE 20000000"], tls = "starttls" }: FakeRelayOptions) => {
+export const startFakeRelay = async ({
+  asksLogin,
+  offers = ["SIZE 20000000"],
+  tls = "starttls"
+}: FakeRelayOptions) => {
   const answers: Partial<Record<Step, Answer | ((line: string) => Answer | undefined)>> = {}
   const perMail: Array<Partial<Record<Step, Answer>>> = []
   const heard: Array<string> = []
@@ -81,7 +105,8 @@ export const startFakeRelay = async ({ asksLogin, offers = ["SIZE 20000000"], tl
       if (how === "hang") return
       if (how === "half") return void socket.end("250-2.0.0 alm")
       if (how === "close") return void socket.end()
-      if (how === "reset") return void (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy())
+      if (how === "reset")
+        return void (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy())
       write(`${answer}\r\n`)
     }
     const answerTo = (step: Step, line = ""): Answer => {
@@ -98,11 +123,19 @@ export const startFakeRelay = async ({ asksLogin, offers = ["SIZE 20000000"], tl
       }
       const answer = answerTo(step, line)
       if (step === "EHLO" && answer === SAYS.EHLO) {
-        const all = [...offers, ...(tls === "starttls" && !secured ? ["STARTTLS"] : []), ...(asksLogin === true ? ["AUTH PLAIN LOGIN"] : [])]
-        return write(["relay.test", ...all].map((one, at) => `250${at === all.length ? " " : "-"}${one}\r\n`).join(""))
+        const all = [
+          ...offers,
+          ...(tls === "starttls" && !secured ? ["STARTTLS"] : []),
+          ...(asksLogin === true ? ["AUTH PLAIN LOGIN"] : [])
+        ]
+        return write(
+          ["relay.test", ...all].map((one, at) => `250${at === all.length ? " " : "-"}${one}\r\n`).join("")
+        )
       }
       if (step === "AUTH" && answer === SAYS.AUTH) {
-        const [, user, password] = Buffer.from(line.split(" ")[2] ?? "", "base64").toString("utf8").split("\0")
+        const [, user, password] = Buffer.from(line.split(" ")[2] ?? "", "base64")
+          .toString("utf8")
+          .split("\0")
         return write(user === USER && password === PASSWORD ? `${answer}\r\n` : "535 5.7.8 no\r\n")
       }
       if (step === "RCPT" && answer.startsWith("250")) mail.to.push(/<(.*)>/.exec(line)?.[1] ?? "")
@@ -180,7 +213,8 @@ export const startFakeRelay = async ({ asksLogin, offers = ["SIZE 20000000"], tl
     /** How each step is answered, until it is changed. */
     answers,
     /** The same for the next mails, one after the other. */
-    script: (...mails: ReadonlyArray<Partial<Record<Step, Answer>>>) => void perMail.splice(0, Infinity, ...mails),
+    script: (...mails: ReadonlyArray<Partial<Record<Step, Answer>>>) =>
+      void perMail.splice(0, Infinity, ...mails),
     heard,
     taken,
     connections: () => connections,
@@ -252,7 +286,11 @@ export const relayUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope
       copies: Effect.sync(() =>
         fake.taken.map(({ raw, to }) => {
           const messageId = /^Message-ID:\s+<(.+)>\r$/m.exec(raw)?.[1] ?? ""
-          return { messageId, recipients: to.map(formattedKey), tags: { [KEY_TAG]: messageId.split("@")[0] ?? "" } }
+          return {
+            messageId,
+            recipients: to.map(formattedKey),
+            tags: { [KEY_TAG]: messageId.split("@")[0] ?? "" }
+          }
         })
       ),
       received: Effect.sync(() => fake.count("MAIL")),

@@ -103,7 +103,10 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   unclaimed: 0,
   overdue: 0,
   clocks: { processOffMs: 0, databaseBackMs: 0 },
-  silent: Object.fromEntries(ReportingProvider.literals.map((provider) => [provider, 0])) as Record<ReportingProvider, number>,
+  silent: Object.fromEntries(ReportingProvider.literals.map((provider) => [provider, 0])) as Record<
+    ReportingProvider,
+    number
+  >,
   unanswered: 0,
   documents: {
     failed: 0,
