@@ -8,7 +8,7 @@ export interface Reply {
 }
 
 /** The dialogue ended, or was no SMTP, before an answer was whole. */
-export class DialogueLost extends Error {}
+class DialogueLost extends Error {}
 
 /** Where a server is, and whom it is taken for. */
 export interface Peer {
@@ -82,30 +82,60 @@ const makeReader = (onReply: (reply: Reply) => void, refuse: (why: string) => vo
   }
 }
 
+/** Answers that have arrived, and who waits for what comes next. */
+const makeInbox = () => {
+  const replies: Array<Reply> = []
+  let lost: Error | undefined
+  let waiting: Waiting | undefined
+  const clear = (): Waiting | undefined => {
+    const waited = waiting
+    waiting = undefined
+    return waited
+  }
+  const wait = <A>(begin: (resolve: (value: A) => void) => Partial<Waiting>): Promise<A> =>
+    new Promise((resolve, reject) => {
+      if (lost === undefined) waiting = { onLost: reject, ...begin(resolve) }
+      else reject(lost)
+    })
+  return {
+    lost: () => lost,
+    early: () => replies.shift(),
+    isEmpty: () => replies.length === 0,
+    put: (reply: Reply): void => {
+      const onReply = clear()?.onReply
+      if (onReply === undefined) replies.push(reply)
+      else onReply(reply)
+    },
+    lose: (why: string): void => {
+      lost ??= new DialogueLost(why)
+      clear()?.onLost(lost)
+    },
+    next: (): Promise<Reply> => {
+      const next = replies.shift()
+      return next === undefined ? wait<Reply>((onReply) => ({ onReply })) : Promise.resolve(next)
+    },
+    /** The socket's own event. */
+    event: (socket: Socket, name: "connect" | "secureConnect"): Promise<void> =>
+      wait<void>((resolve) => {
+        socket.once(name, () => {
+          clear()
+          resolve()
+        })
+        return {}
+      })
+  }
+}
+
 /** Connects; `signal` ends whatever is under way. */
 export const openDialogue = (peer: Peer, signal: AbortSignal): Promise<Dialogue> => {
   let socket: Socket
-  let lost: Error | undefined
-  let waiting: Waiting | undefined
   let encrypted = peer.secure
-  const replies: Array<Reply> = []
-
+  const inbox = makeInbox()
   const lose = (why: string): void => {
-    lost ??= new DialogueLost(why)
-    const { onLost } = waiting ?? {}
-    waiting = undefined
+    inbox.lose(why)
     socket.destroy()
-    onLost?.(lost)
   }
-  const reader = makeReader((reply) => {
-    const { onReply } = waiting ?? {}
-    if (onReply === undefined) {
-      replies.push(reply)
-      return
-    }
-    waiting = undefined
-    onReply(reply)
-  }, lose)
+  const reader = makeReader(inbox.put, lose)
 
   const attach = (next: Socket): void => {
     socket = next
@@ -114,44 +144,29 @@ export const openDialogue = (peer: Peer, signal: AbortSignal): Promise<Dialogue>
     for (const event of ["end", "close"]) next.on(event, () => lose("the connection was closed"))
     next.on("timeout", () => lose("the connection was idle"))
   }
-  const established = (event: "connect" | "secureConnect"): Promise<void> =>
-    new Promise((resolve, reject) => {
-      waiting = { onLost: reject }
-      socket.once(event, () => {
-        waiting = undefined
-        resolve()
-      })
-    })
-
   const dialogue: Dialogue = {
     peer,
-    reply: () => {
-      const next = replies.shift()
-      if (next !== undefined) return Promise.resolve(next)
-      if (lost !== undefined) return Promise.reject(lost)
-      return new Promise((resolve, reject) => {
-        waiting = { onReply: resolve, onLost: reject }
-      })
-    },
-    early: () => replies.shift(),
+    reply: inbox.next,
+    early: inbox.early,
     write: (bytes) =>
       new Promise((resolve, reject) => {
+        const lost = inbox.lost()
         if (lost !== undefined) return reject(lost)
-        socket.write(bytes, (cause) => (cause ? reject(lost ?? cause) : resolve()))
+        socket.write(bytes, (cause) => (cause ? reject(inbox.lost() ?? cause) : resolve()))
       }),
-    encrypt: () => {
-      if (reader.isWithin() || replies.length > 0) lose("it spoke before TLS began")
-      if (lost !== undefined) return Promise.reject(lost)
+    encrypt: async () => {
+      if (reader.isWithin() || !inbox.isEmpty()) lose("it spoke before TLS began")
+      const lost = inbox.lost()
+      if (lost !== undefined) throw lost
       const plain = socket
       plain.removeAllListeners()
       plain.on("error", (cause) => lose(cause.message))
       attach(connectTls({ socket: plain, ...tlsOptions(peer) }))
-      return established("secureConnect").then(() => {
-        encrypted = true
-      })
+      await inbox.event(socket, "secureConnect")
+      encrypted = true
     },
     isEncrypted: () => encrypted,
-    isOpen: () => lost === undefined,
+    isOpen: () => inbox.lost() === undefined,
     rest: (forMs) => void socket.setTimeout(forMs).unref(),
     wake: () => void socket.setTimeout(0).ref(),
     localAddress: () => socket.localAddress,
@@ -164,7 +179,7 @@ export const openDialogue = (peer: Peer, signal: AbortSignal): Promise<Dialogue>
       : connectTcp({ host: peer.host, port: peer.port })
   )
   signal.addEventListener("abort", dialogue.destroy, { once: true })
-  return established(peer.secure ? "secureConnect" : "connect").then(() => {
+  return inbox.event(socket, peer.secure ? "secureConnect" : "connect").then(() => {
     signal.removeEventListener("abort", dialogue.destroy)
     return dialogue
   })

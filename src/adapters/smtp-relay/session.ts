@@ -13,7 +13,7 @@ export interface Relay extends Peer {
 }
 
 /** How far a dialogue has come: what its end proves depends on it. */
-export type Phase = "opening" | "before the final dot" | "after the final dot"
+type Phase = "opening" | "before the final dot" | "after the final dot"
 
 /** A dialogue that did not end with an accepted mail; `reply` is the answer that ended it, where there was one. */
 export class RelayFailure extends Error {
@@ -40,7 +40,7 @@ export const kindOf = ({ phase, reply }: Pick<RelayFailure, "phase" | "reply">):
   return reply.code >= 400 || phase !== "after the final dot" ? "unavailable" : "ambiguous"
 }
 
-export const textOf = ({ code, lines }: Reply): string => `${code} ${lines.join(" ")}`.trim()
+const textOf = ({ code, lines }: Reply): string => `${code} ${lines.join(" ")}`.trim()
 
 /** A logged-in connection. */
 export interface Session {

@@ -102,8 +102,9 @@ describe("a relay", () => {
   it("is taken apart, its parts decoded", () => {
     const { smtp } = decode({ SMTP_URL: "smtp://a%40b.test:p%25s@[::1]:2526", SMTP_TLS: "optional" })
     assert.deepInclude(smtp, { host: "::1", port: 2526, secure: false, requiresTls: false })
-    assert.strictEqual(smtp?.login?.user, "a@b.test")
-    assert.strictEqual(smtp.login && Redacted.value(smtp.login.password), "p%s")
+    assert.isDefined(smtp?.login)
+    assert.strictEqual(smtp.login.user, "a@b.test")
+    assert.strictEqual(Redacted.value(smtp.login.password), "p%s")
     assert.deepInclude(decode({ SMTP_URL: "smtps://h" }).smtp, { port: 465, secure: true, login: undefined })
     assert.deepInclude(decode({ SMTP_URL: "smtp://h" }).smtp, { port: 587, requiresTls: true })
     assert.deepStrictEqual(problems({ SMTP_URL: "https://h", SMTP_TLS: "no" }), ["SMTP_URL", "SMTP_TLS"])

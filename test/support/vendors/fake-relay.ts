@@ -40,14 +40,14 @@ export type Answer =
   | "accepted-reset"
   | "accepted-half"
 
-export interface TakenMail {
+interface TakenMail {
   readonly from: string
   readonly to: ReadonlyArray<string>
   /** Without the dots that the wire doubles. */
   readonly raw: string
 }
 
-export const USER = "mailer"
+const USER = "mailer"
 export const PASSWORD = "p%ss wörd"
 
 interface FakeRelayOptions {
@@ -70,7 +70,7 @@ const SAYS: Readonly<Record<Step, `${number} ${string}`>> = {
   QUIT: "221 bye"
 }
 
-/** A relay that answers as it is told, and writes down what it hears and takes. */
+/** A relay that answers by its script, and writes down what it hears and takes. */
 export const startFakeRelay = async ({
   asksLogin,
   offers = ["SIZE 20000000"],
@@ -237,7 +237,6 @@ export const startFakeRelay = async ({
     }
   }
 }
-export type FakeRelay = Awaited<ReturnType<typeof startFakeRelay>>
 
 /** The adapter's part of the settings for a relay on this machine. */
 export const relayAt = (port: number, parts: Partial<Relay> = {}): Relay => ({
