@@ -50,7 +50,7 @@ export type Provider = keyof typeof PROVIDERS
 /** Its codec. */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)
 
-/** Those that report what became of a mail. */
+/** Providers with delivery events. */
 export type ReportingProvider = {
   readonly [P in Provider]: (typeof PROVIDERS)[P]["whenSilent"] extends null ? never : P
 }[Provider]

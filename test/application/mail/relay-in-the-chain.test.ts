@@ -16,8 +16,7 @@ describe("a send with a relay in the chain", () => {
     ([primary, fallback]) =>
       Effect.gen(function* () {
         const world = yield* makeHarness({ primary, fallback })
-        const copies = (name: typeof primary) =>
-          Effect.map(world.providers[name].copies, (all) => all.length)
+        const copies = (name: typeof primary) => Effect.map(world.providers[name].copies, (all) => all.length)
         world.scripts[primary].push("unavailable", "rejected")
         assert.deepInclude(yield* world.send(mail()), {
           status: "sent",
