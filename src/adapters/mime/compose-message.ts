@@ -6,7 +6,7 @@ type Box = PlainRequestBody["from"]
 
 const box = ({ name, address }: Box) => ({ name: name ?? "", address })
 
-/** What a composer would otherwise choose anew each time. */
+/** Chosen by the caller, so that a mail has the same bytes each time. */
 interface Identity {
   readonly messageId: string
   readonly date: Date

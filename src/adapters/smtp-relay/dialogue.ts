@@ -31,11 +31,11 @@ export interface Dialogue {
   /** An answer that has arrived unasked. */
   readonly early: () => Reply | undefined
   readonly write: (bytes: string | Uint8Array) => Promise<void>
-  /** Goes on in TLS. What was said before it in the clear is not believed. */
+  /** Begins TLS. A server that spoke too early is given up. */
   readonly encrypt: () => Promise<void>
   readonly isEncrypted: () => boolean
   readonly isOpen: () => boolean
-  /** Lets the process end, and the connection after a while: nobody uses it. */
+  /** Idle: the connection ends after this time, and does not keep the process alive. */
   readonly rest: (forMs: number) => void
   readonly wake: () => void
   readonly localAddress: () => string | undefined
@@ -53,7 +53,7 @@ const tlsOptions = ({ ca, host }: Peer) => ({
   ...(ca === undefined ? {} : { ca })
 })
 
-/** Takes answers out of what arrives; `refuse` hears of what is none. */
+/** Splits the stream into answers; `refuse` gets the reason where it is no SMTP. */
 const makeReader = (onReply: (reply: Reply) => void, refuse: (why: string) => void) => {
   let held = ""
   let size = 0
@@ -82,7 +82,7 @@ const makeReader = (onReply: (reply: Reply) => void, refuse: (why: string) => vo
   }
 }
 
-/** Answers that have arrived, and who waits for what comes next. */
+/** Unread answers, and the one reader that waits. */
 const makeInbox = () => {
   const replies: Array<Reply> = []
   let lost: Error | undefined
@@ -173,13 +173,12 @@ export const openDialogue = (peer: Peer, signal: AbortSignal): Promise<Dialogue>
     destroy: () => lose("the connection was given up")
   }
 
-  attach(
-    peer.secure
-      ? connectTls({ port: peer.port, ...tlsOptions(peer) })
-      : connectTcp({ host: peer.host, port: peer.port })
-  )
+  const first = peer.secure
+    ? connectTls({ port: peer.port, ...tlsOptions(peer) })
+    : connectTcp({ host: peer.host, port: peer.port })
+  attach(first)
   signal.addEventListener("abort", dialogue.destroy, { once: true })
-  return inbox.event(socket, peer.secure ? "secureConnect" : "connect").then(() => {
+  return inbox.event(first, peer.secure ? "secureConnect" : "connect").then(() => {
     signal.removeEventListener("abort", dialogue.destroy)
     return dialogue
   })
