@@ -38,7 +38,7 @@ export const RULES = {
   "one-network-parser": "`ipaddr.js` stands behind src/domain/networks.ts",
   "no-effect-io": "domain, ports and application import no part of `effect` that does input or output",
   "adapters-stand-alone":
-    "an adapter imports no other adapter's folder, but for src/adapters/aws, which AWS's clients share",
+    "an adapter imports no other adapter's folder, but for src/adapters/aws, which AWS's clients share, and src/adapters/mime",
   "adapter-has-a-folder": "an adapter stands in a folder of its own under src/adapters",
   "known-ring": "a source file stands in a folder of a ring under src",
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
@@ -126,8 +126,8 @@ const areaOf = (path: string, ring: Ring) =>
 /** The folder of an adapter: `postgres` for src/adapters/postgres/pool.ts; `undefined` for a file without one. */
 const adapterOf = (path: string) => /^src\/adapters\/([^/]+)\//.exec(path)?.[1]
 
-/** What the clients of one vendor's services share. */
-const SHARED_BY_ADAPTERS = "aws"
+/** What the clients of one vendor's services share, and the composer of mails. */
+const SHARED_BY_ADAPTERS: ReadonlySet<string | undefined> = new Set(["aws", "mime"])
 
 type Graph = ReadonlyMap<string, ReadonlyArray<Import>>
 
@@ -207,7 +207,7 @@ const ringRule = (path: string, ring: Ring, one: Import): Rule | undefined => {
 
 const adapterRule = (path: string, { target }: Import): Rule | undefined => {
   if (target === undefined || ringOf(target) !== "adapters") return undefined
-  return adapterOf(target) !== adapterOf(path) && adapterOf(target) !== SHARED_BY_ADAPTERS
+  return adapterOf(target) !== adapterOf(path) && !SHARED_BY_ADAPTERS.has(adapterOf(target))
     ? "adapters-stand-alone"
     : undefined
 }

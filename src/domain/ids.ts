@@ -55,11 +55,13 @@ export type KeyHash = typeof KeyHash.Type
 export const KeyTag = Schema.String.pipe(Schema.brand("KeyTag"))
 export type KeyTag = typeof KeyTag.Type
 
-/** A key with its hash, and the tag of its use; without a tag where no database has handed out the installation's secret. */
+/** A key with its hash, the first attempt on it, and the tag of its use; without a tag where no database has handed out the installation's secret. */
 export interface SendKey {
   readonly key: IdempotencyKey
   readonly keyHash: KeyHash
   readonly tag: KeyTag | undefined
+  /** Milliseconds since the epoch. */
+  readonly firstAttemptAt: number
 }
 
 const PART_BITS = 48

@@ -1,4 +1,4 @@
-import type { Provider } from "../../src/domain/mail/provider.ts"
+import type { ReportingProvider } from "../../src/domain/mail/provider.ts"
 import type { Fault } from "../support/vendors/fake-http.ts"
 
 /**
@@ -32,11 +32,11 @@ export const OUTCOMES: ReadonlyArray<Outcome> = [
   { fault: "truncated-200", label: "200, its body cut off", meaning: "ambiguous", accepted: [false, true] }
 ]
 
-export const PRIMARIES: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
+export const PRIMARIES: ReadonlyArray<ReportingProvider> = ["provider_a", "provider_b"]
 
 /** One cell: what the primary does while the call lasts. Once the call has ended it works; the fallback always does. */
 export interface Cell {
-  readonly primary: Provider
+  readonly primary: ReportingProvider
   readonly outcome: Outcome
   readonly accepted: boolean
 }

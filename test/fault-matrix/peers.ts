@@ -3,7 +3,7 @@ import { createFailedReceipt, createMessage, type Message, type Transport } from
 import { PoolTransport } from "@upyo/pool"
 import { Resend } from "resend"
 
-import type { Provider } from "../../src/domain/mail/provider.ts"
+import type { ReportingProvider } from "../../src/domain/mail/provider.ts"
 import type { FakeHttp } from "../support/vendors/fake-http.ts"
 import { RESEND_KEY, STATIC } from "../support/vendors/fake-peers.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
@@ -77,7 +77,7 @@ const sesOnce =
 /** A cell's two fakes, and one-request senders for them, the primary first. */
 interface Bench {
   readonly primary: FakeHttp
-  readonly senders: ReadonlyArray<{ readonly id: Provider; readonly send: SendOnce }>
+  readonly senders: ReadonlyArray<{ readonly id: ReportingProvider; readonly send: SendOnce }>
 }
 
 const withBench = async (
@@ -92,7 +92,7 @@ const withBench = async (
   const ses = sesClient(fakes.provider_b.url, 1)
   /** The sender brings the time limit along: without one, a cell that hangs would never end. */
   const limited =
-    (id: Provider, send: SendOnce): SendOnce =>
+    (id: ReportingProvider, send: SendOnce): SendOnce =>
     (mail) => {
       const limit = new AbortController()
       if (id === cell.primary && cell.outcome.fault === "hang")
@@ -117,8 +117,8 @@ const withBench = async (
 }
 
 /** A transport as Upyo's guide writes one: an error becomes a failed receipt. */
-const transportOf = (id: Provider, send: SendOnce): Transport<Provider> => {
-  const sendMessage: Transport<Provider>["send"] = async (message) => {
+const transportOf = (id: ReportingProvider, send: SendOnce): Transport<ReportingProvider> => {
+  const sendMessage: Transport<ReportingProvider>["send"] = async (message) => {
     const { content, recipients, sender, subject } = message
     const text = "text" in content ? (content.text ?? "") : ""
     const mail = { from: sender.address, to: recipients[0]?.address ?? "", subject, text }

@@ -10,7 +10,7 @@ import { layer as layerRetry, RetryHandler } from "../../src/application/mail/re
 import { MailerConfig } from "../../src/application/mail/sending.ts"
 import { DEFAULT_DEFER_DELAYS_SECONDS } from "../../src/domain/mail/deferred-send.ts"
 import type { SendRequest } from "../../src/domain/mail/message.ts"
-import type { Provider } from "../../src/domain/mail/provider.ts"
+import { type ReportingProvider, reports } from "../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
 import { type EmailStatus, statusRank } from "../../src/domain/mail/status.ts"
 import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
@@ -27,9 +27,9 @@ export interface PostlaneRun {
   /** The furthest status of all rows of the key, once nothing is queued any more; `undefined` without a row. */
   readonly finalStatus: EmailStatus | undefined
   /** Copies that left each provider. */
-  readonly copies: Readonly<Record<Provider, number>>
+  readonly copies: Readonly<Record<ReportingProvider, number>>
   /** Requests that reached each provider while the call lasted; one that refuses the connection sees none. */
-  readonly asked: Readonly<Record<Provider, number>>
+  readonly asked: Readonly<Record<ReportingProvider, number>>
   /** Queued retries that were worked on. */
   readonly retries: number
 }
@@ -48,14 +48,14 @@ const REQUEST: SendRequest = {
 const ATTEMPT_TIMEOUT_MS = 15_000
 
 /** The fallback of this primary. */
-export const otherThan = (primary: Provider): Provider =>
+export const otherThan = (primary: ReportingProvider): ReportingProvider =>
   primary === "provider_a" ? "provider_b" : "provider_a"
 
 /** Copies that left, of both providers together. */
 export const copiesOf = ({ copies }: PostlaneRun): number => copies.provider_a + copies.provider_b
 
 /** The id by which a provider's events name the copy of this acceptance. */
-const messageIdOf = (provider: Provider, acceptance: string): string =>
+const messageIdOf = (provider: ReportingProvider, acceptance: string): string =>
   provider === "provider_a" ? acceptance : `0100${acceptance}-000000`
 
 /**
@@ -79,7 +79,9 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
       NodeCrypto.layer,
       Layer.succeed(MailStore, database.store),
       Layer.succeed(DeferQueue, queue),
-      Layer.succeed(MailProviders, { get: (provider) => peers[provider].provider }),
+      Layer.succeed(MailProviders, {
+        get: (provider) => (reports(provider) ? peers[provider].provider : undefined)
+      }),
       Layer.succeed(MailerConfig, {
         primary,
         fallback: otherThan(primary),
@@ -90,7 +92,7 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         dbTimeoutMs: 2_500,
         deferDelaysSeconds: DEFAULT_DEFER_DELAYS_SECONDS,
-        costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+        costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
       })
     )
 

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer } from "effect"
 
 import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 import { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
-import { composeMessage, wordsOf } from "./compose-message.ts"
+import { composeMessage, wordsOf } from "../mime/compose-message.ts"
 
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"

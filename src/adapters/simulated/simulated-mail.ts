@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { Clock, Effect, Layer, Schema, Scope } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
-import { Provider } from "../../domain/mail/provider.ts"
+import { Provider, reports } from "../../domain/mail/provider.ts"
 import {
   type OutboxEntry,
   type SimulatedEvent,
@@ -26,14 +26,14 @@ const NO_SCRIPT: Script = { outcomes: [], otherwise: "ok" }
 
 const isProvider = Schema.is(Provider)
 
-/** An event of a message that a simulated provider sent; undefined for what others put into the outbox. */
+/** An event of a message that a simulated provider sent; undefined for what others put into the outbox, and where the provider reports none. */
 const eventOf = (
   { bcc, cc, configurationSet, from, messageId, subject, tags, to, via }: OutboxEntry,
   type: SimulatedEventType,
   recipients: ReadonlyArray<string> | undefined,
   now: number
 ): SimulatedEvent | undefined => {
-  if (!isProvider(via) || messageId === undefined) return undefined
+  if (!isProvider(via) || !reports(via) || messageId === undefined) return undefined
   const allRecipients = [...new Set([...to, ...cc, ...bcc].map(formattedKey))]
   return {
     provider: via,
@@ -50,7 +50,7 @@ const eventOf = (
 }
 
 /**
- * Both simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`,
+ * The simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`,
  * what counts against a limit in `<dataDir>/simulated-pace`. Several processes may share the folder; scripts hold for one process.
  */
 export const layer = (options: {
@@ -95,7 +95,8 @@ export const layer = (options: {
       const free = make("provider_a")
       const providers = {
         provider_a: options.vendorLimits === true ? limited(free, limit) : free,
-        provider_b: make("provider_b")
+        provider_b: make("provider_b"),
+        smtp: make("smtp")
       }
 
       return SimulatedMail.of({

@@ -12,10 +12,10 @@ import {
   preparePlain,
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
-import { dedupes, type Provider } from "../../domain/mail/provider.ts"
+import { dedupes, type Provider, reports } from "../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
-import { composeMessage, wordsOf } from "./compose-message.ts"
+import { composeMessage, wordsOf } from "../mime/compose-message.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
 import { outboxId } from "./outbox.ts"
 import { testAddressType } from "./vendor-event.ts"
@@ -75,6 +75,7 @@ const eventsOf = (
   body: PlainRequestBody,
   { at, messageId }: MessageIds
 ): ReadonlyArray<SimulatedEvent> => {
+  if (!reports(provider)) return []
   const allRecipients = [...new Set(everyBox(body).map(plainKey))]
   const byType = Map.groupBy(allRecipients, (address) => testAddressType(provider, address))
   return [...byType].flatMap(([type, recipients]): ReadonlyArray<SimulatedEvent> =>
@@ -242,7 +243,7 @@ const send = Effect.fnUntraced(function* (
 /**
  * A provider that keeps what it accepts in the outbox. `provider_a` remembers idempotency keys as the real one does: the same
  * payload gets the first answer again and no second message, another payload is refused, and a key in progress is ambiguous.
- * `provider_b` ignores keys. A request that has arrived is completed even if its caller has given up, as at a real provider.
+ * The others ignore keys. A request that has arrived is completed even if its caller has given up, as at a real provider.
  */
 export const makeSimulatedProvider = (simulation: Simulation): MailProvider => ({
   provider: simulation.provider,

@@ -3,12 +3,15 @@ import { randomUUID } from "node:crypto"
 import { Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 
-import type { Provider } from "../../domain/mail/provider.ts"
+import { type Provider, type ReportingProvider, reports } from "../../domain/mail/provider.ts"
 import { encodeTag } from "../../domain/mail/tag.ts"
 import type { SimulatedEventType, SimulatedEvent } from "../../ports/mail/simulated-mail.ts"
 
 const VENDOR: Readonly<
-  Record<Provider, { readonly domain: string; readonly types: ReadonlyMap<string, SimulatedEventType> }>
+  Record<
+    ReportingProvider,
+    { readonly domain: string; readonly types: ReadonlyMap<string, SimulatedEventType> }
+  >
 > = {
   provider_a: {
     domain: "resend.dev",
@@ -32,6 +35,7 @@ const VENDOR: Readonly<
 
 /** What the vendor's own test address simulates, with or without a `+label`; `undefined` for every other address. */
 export const testAddressType = (provider: Provider, address: string): SimulatedEventType | undefined => {
+  if (!reports(provider)) return undefined
   const { domain, types } = VENDOR[provider]
   const at = address.lastIndexOf("@")
   if (address.slice(at + 1).toLowerCase() !== domain) return undefined

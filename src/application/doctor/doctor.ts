@@ -10,6 +10,7 @@ import { objectVerdicts, probeVerdicts } from "../../domain/doctor/objects.ts"
 import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "../../domain/doctor/queue.ts"
+import { relayVerdicts } from "../../domain/doctor/relay.ts"
 import { type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
@@ -84,7 +85,7 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, cloud, database, model, objects, probes, providerA, ...asked } =
+      const { alarms, buckets, cloud, database, model, objects, probes, providerA, smtp, ...asked } =
         yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
@@ -118,6 +119,7 @@ export const examine = (
               "provider_b",
               Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
             ),
+        smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
         events === undefined
           ? Effect.succeed([])
           : bounded(

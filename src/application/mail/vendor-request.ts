@@ -26,9 +26,12 @@ export const detailsOf = (
 /** The vendor's request, byte-identical for the same message and key; `undefined` where the provider is not configured. */
 export const requestFor = (
   { providers }: SendParts,
-  { details, message }: Sending,
+  { details, firstAttemptAt, message }: Sending,
   provider: Provider
 ): ProviderRequest | undefined =>
-  providers
-    .get(provider)
-    ?.prepare(message, { key: details.idempotencyKey, keyHash: details.keyHash, tag: tagOf(details) })
+  providers.get(provider)?.prepare(message, {
+    key: details.idempotencyKey,
+    keyHash: details.keyHash,
+    tag: tagOf(details),
+    firstAttemptAt
+  })

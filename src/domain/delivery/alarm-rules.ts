@@ -1,19 +1,21 @@
-import { Provider } from "../mail/provider.ts"
+import { ReportingProvider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
 import { isOfQueue, judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
 
 /** The alarm on a provider whose delivery events do not come. */
-export type SilenceAlarm = `silence_${Provider}`
-const silenceOf = (provider: Provider): SilenceAlarm => `silence_${provider}`
-const SILENCE_ALARMS: ReadonlyArray<SilenceAlarm> = Provider.literals.map(silenceOf)
+export type SilenceAlarm = `silence_${ReportingProvider}`
+const SILENCE_ALARMS: ReadonlyArray<SilenceAlarm> = ReportingProvider.literals.map(
+  (provider) => `silence_${provider}` as const
+)
 
 /** Whether it is an alarm on a provider's silence. */
 export const isOfSilence = (name: string): name is SilenceAlarm =>
-  Provider.literals.some((provider) => silenceOf(provider) === name)
+  SILENCE_ALARMS.some((alarm) => alarm === name)
 
 /** The provider of an alarm on silence. */
-export const silentProvider = (name: SilenceAlarm): Provider => name.slice("silence_".length) as Provider
+export const silentProvider = (name: SilenceAlarm): ReportingProvider =>
+  name.slice("silence_".length) as ReportingProvider
 
 /** The alarms about outbound mail as a whole, and about conversions (EVENT-40). */
 export const ALARMS = [
@@ -68,7 +70,7 @@ export interface Measures {
    */
   readonly clocks: { readonly processOffMs: number; readonly databaseBackMs: number }
   /** Accepted sends older than {@link SILENCE_AFTER_MINUTES}, newer than the newest send with any event. */
-  readonly silent: Readonly<Record<Provider, number>>
+  readonly silent: Readonly<Record<ReportingProvider, number>>
   /** Whether the retry queue has dead letters; `undefined` where it cannot report them. */
   readonly deadLetters: boolean | undefined
   /** Pages of the last {@link RECENT_MINUTES} that the high-fidelity model refused, or gave no answer to. */
@@ -174,7 +176,7 @@ const rate = (what: string, sends: number, hits: number, limits: typeof BOUNCES)
   }
 }
 
-const silence = (provider: Provider, sends: number): Verdict => ({
+const silence = (provider: ReportingProvider, sends: number): Verdict => ({
   level: sends >= SILENT_SENDS.bad ? "bad" : sends < SILENT_SENDS.calm ? "calm" : "between",
   detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })

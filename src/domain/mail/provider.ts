@@ -15,8 +15,8 @@ interface ProviderFacts {
   readonly throughFunctions: boolean
   /** How fast it may be asked where no setting says it: by its own word, from an ordinary account's rate on. */
   readonly pace: Rate
-  /** What to look at when no delivery events of it come. */
-  readonly whenSilent: string
+  /** What to look at when no delivery events of it come; null where it reports none. */
+  readonly whenSilent: string | null
 }
 
 /** The providers by their neutral names. The database decides by the same record (`provider_dedupes`). */
@@ -35,6 +35,13 @@ export const PROVIDERS = {
     // Of a new account out of its sandbox.
     pace: { rate: 14, least: 0.1, most: null },
     whenSilent: "the event bus rule, its API destination and the webhook secret"
+  },
+  smtp: {
+    vendor: "an SMTP relay",
+    dedupes: false,
+    throughFunctions: false,
+    pace: { rate: 0, least: 0, most: 0 },
+    whenSilent: null
   }
 } as const satisfies Readonly<Record<string, ProviderFacts>>
 
@@ -42,6 +49,18 @@ export type Provider = keyof typeof PROVIDERS
 
 /** Its codec. */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)
+
+/** Providers with delivery events. */
+export type ReportingProvider = {
+  readonly [P in Provider]: (typeof PROVIDERS)[P]["whenSilent"] extends null ? never : P
+}[Provider]
+
+/** Whether it is one of them. */
+export const reports = (provider: Provider): provider is ReportingProvider =>
+  PROVIDERS[provider].whenSilent !== null
+
+/** Their codec. */
+export const ReportingProvider = Schema.Literals(Provider.literals.filter(reports))
 
 /** Tried first where the settings name none. */
 export const DEFAULT_PRIMARY = "provider_a" satisfies Provider

@@ -11,6 +11,7 @@ import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
+import type { RelayFacts } from "../../domain/doctor/relay.ts"
 import type { CloudAlarms } from "./cloud-alarms.ts"
 
 /** The resolver did not answer, or refused. `message` is for people. */
@@ -46,6 +47,8 @@ export class Examinations extends Context.Service<
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
     readonly providerA: Effect.Effect<ProviderAFacts> | undefined
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined
+    /** Connects and logs in. */
+    readonly smtp: Effect.Effect<RelayFacts> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined
   }
 >()("postlane/ports/Examinations") {}

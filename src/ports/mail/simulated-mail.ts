@@ -1,6 +1,6 @@
 import { Context, Schema, type Effect, type Stream } from "effect"
 
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider, ReportingProvider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { MailProvider } from "./mail-provider.ts"
 
@@ -33,7 +33,7 @@ export type SimulatedEventType = typeof SimulatedEventType.Type
 
 /** A provider's report about a message, before it has the vendor's format. */
 export interface SimulatedEvent {
-  readonly provider: Provider
+  readonly provider: ReportingProvider
   readonly type: SimulatedEventType
   readonly messageId: string
   /** The recipients that it is about: bare, lower-case. */
@@ -141,7 +141,7 @@ export class SimulatedMail extends Context.Service<
     ) => Effect.Effect<void>
     /**
      * Has the message's provider report an event about these recipients, all of them by default: the way that its own reports
-     * take. False where no provider sent it.
+     * take. False where no provider sent it, or one that reports nothing.
      */
     readonly report: (
       entry: OutboxEntry,

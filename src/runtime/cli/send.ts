@@ -4,15 +4,14 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, FileSystem, Layer, Option, Result, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 
-import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
 import { Mailer } from "../../application/mail/mailer.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type SendResult } from "../../domain/mail/send-result.ts"
 import { Category } from "../../domain/mail/suppression/policy.ts"
-import { realProviders } from "../compose/mail/mail-providers.ts"
 import { mailer } from "../compose/mail/mail.ts"
+import { nodeProviders } from "../compose/mail/node-providers.ts"
 import { embeddedProviders } from "../compose/mail/simulated-mail.ts"
 import { typed } from "../process/package.ts"
 import type { Settings } from "../settings/settings.ts"
@@ -171,7 +170,7 @@ export const mailerOf = (here: Installation): Layer.Layer<Mailer> => {
   )
   const providers = settings.embedded
     ? Layer.provide(embeddedProviders(settings, credentials), outbox)
-    : realProviders(settings, credentials, UndiciResend)
+    : nodeProviders(settings, credentials)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, clients(here))
 }
 

@@ -9,7 +9,6 @@ import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
 import * as Leases from "../../adapters/postgres/leadership.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
-import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
 import { CLOCK_INTERVAL, watchClock } from "../../application/delivery/clock-watch.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
@@ -31,9 +30,9 @@ import { DatabasePlace } from "./database/database.ts"
 import { deliveryDuties } from "./delivery/delivery.ts"
 import { intakeWorkers } from "./inbound/inbound-roles.ts"
 import { submissionServer } from "./inbound/submission.ts"
-import { realProviders } from "./mail/mail-providers.ts"
 import { queueSender, retryWorker } from "./mail/mail-server.ts"
-import { embeddedProviders, makeSimulatedEvents, simulates } from "./mail/simulated-mail.ts"
+import { nodeProviders } from "./mail/node-providers.ts"
+import { embeddedProviders, makeSimulatedEvents } from "./mail/simulated-mail.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 import { storeWatch } from "./objects.ts"
 import { outreachDuties } from "./outreach.ts"
@@ -112,7 +111,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
       : httpLayer(listener),
     providers: embedded
       ? Layer.provide(embeddedProviders(settings, credentials), outbox)
-      : realProviders(settings, credentials, UndiciResend)
+      : nodeProviders(settings, credentials)
   }
 }
 
@@ -135,7 +134,7 @@ export const run = (options: { readonly embedded: boolean }) =>
         address: Context.get(context, HttpServer.HttpServer).address,
         database: Context.get(context, DatabasePlace).shown,
         queue: Context.get(context, DeferQueue).configured,
-        simulates: simulates(settings),
+        simulates: settings.sending.simulates,
         seconds: process.uptime()
       }
       yield* announce(settings, place)

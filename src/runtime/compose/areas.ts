@@ -20,7 +20,6 @@ import { database, type databaseAt, databaseCheck } from "./database/database.ts
 import { delivery, health } from "./delivery/delivery.ts"
 import { inbound } from "./inbound/inbound.ts"
 import { mail } from "./mail/mail-server.ts"
-import { simulates } from "./mail/simulated-mail.ts"
 import { objectChecks } from "./objects.ts"
 import { outreach } from "./outreach.ts"
 
@@ -64,8 +63,7 @@ interface Parts {
 /** Everything but listener and roles: each area is built on those below it. */
 export const areas = (settings: Settings, parts: Parts) => {
   const { credentials, outbox, providers } = parts
-  const simulated = simulates(settings)
-  const onlySimulated = Provider.literals.every((provider) => simulated[provider])
+  const onlySimulated = Provider.literals.every((provider) => settings.sending.simulates[provider])
   const traced = settings.telemetry.otlpEndpoint !== undefined
   const untraced = mail(settings, {
     providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,

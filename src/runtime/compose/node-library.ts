@@ -1,7 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Data, Effect, Exit, Layer, Logger, RcMap, type Result, Scope } from "effect"
 
-import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import { withDeadline } from "../../application/deadline.ts"
 import { Mailer } from "../../application/mail/mailer.ts"
 import * as Enqueue from "../../application/send-queue/enqueue.ts"
@@ -22,8 +21,8 @@ import {
 } from "../edge/plain-send-email.ts"
 import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
 import type { Env, Settings } from "../settings/settings.ts"
-import { realProviders } from "./mail/mail-providers.ts"
 import { mailDatabase, mailer, mailerConfig } from "./mail/mail.ts"
+import { nodeProviders } from "./mail/node-providers.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 
 /**
@@ -54,7 +53,7 @@ const databaseOf = (settings: Settings) =>
 const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
   const credentials = nodeCredentials(settings)
   const database = databaseOf(settings)
-  const providers = realProviders(settings, credentials, UndiciResend)
+  const providers = nodeProviders(settings, credentials)
   return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
 }
 

@@ -3,7 +3,9 @@ import { Effect, Result } from "effect"
 import { withDeadline } from "../../application/deadline.ts"
 import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { providerBVerdicts } from "../../domain/doctor/provider-b.ts"
+import { relayVerdicts } from "../../domain/doctor/relay.ts"
 import type { Verdict } from "../../domain/doctor/verdict.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { envOf, readSettings } from "../edge/plain-send-email.ts"
 import type { Settings } from "../settings/settings.ts"
 import { nodeCredentials } from "./node-credentials.ts"
@@ -37,6 +39,20 @@ const providerB = (settings: Settings) => {
   )
 }
 
+const smtp = ({ smtp: relay }: Settings) =>
+  relay === undefined
+    ? Effect.succeed(["SMTP_URL is not set"])
+    : Effect.promise(() => import("../../adapters/smtp-relay/examination.ts")).pipe(
+        Effect.flatMap((adapter) => adapter.examineRelay(relay)),
+        Effect.map((facts) => faultsOf(relayVerdicts(facts)))
+      )
+
+const EXAMINED = {
+  provider_a: providerA,
+  provider_b: providerB,
+  smtp
+} satisfies Readonly<Record<Provider, (settings: Settings) => Effect.Effect<ReadonlyArray<string>>>>
+
 const faultsOf = (verdicts: ReadonlyArray<Verdict>): ReadonlyArray<string> =>
   verdicts.flatMap((one) =>
     one.status === "fail" ? [`${one.check}: ${one.what}: ${one.why}; ${one.do}`] : []
@@ -44,7 +60,7 @@ const faultsOf = (verdicts: ReadonlyArray<Verdict>): ReadonlyArray<string> =>
 
 /** What the settings' provider says of a send that is not made: the faults that it names. */
 const ofProvider = (settings: Settings): Effect.Effect<ReadonlyArray<string>> =>
-  withDeadline(settings.sending.primary === "provider_a" ? providerA(settings) : providerB(settings), {
+  withDeadline(EXAMINED[settings.sending.primary](settings), {
     duration: TIME_LIMIT,
     onTimeout: () => Effect.succeed([`${settings.sending.primary} did not answer in ${TIME_LIMIT}`])
   })

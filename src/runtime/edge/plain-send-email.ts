@@ -96,6 +96,7 @@ const MAIL_AREAS: ReadonlySet<string> = new Set([
   "sending",
   "providerA",
   "providerB",
+  "smtp",
   "cloud",
   "retryQueue"
 ])

@@ -2,12 +2,11 @@ import { Effect, Exit, Layer, Option, Result, Scope } from "effect"
 
 import { webHandler } from "../../adapters/http/http-layer.ts"
 import { problem } from "../../adapters/http/server/problem.ts"
-import { UndiciResend } from "../../adapters/resend/undici-resend.ts"
 import { ANSWER_MARGIN_MS } from "../../application/mail/function-sizes.ts"
 import { areas } from "../compose/areas.ts"
 import { migratedOnceItAnswers } from "../compose/database/database-start.ts"
 import { databaseAt } from "../compose/database/database.ts"
-import { realProviders } from "../compose/mail/mail-providers.ts"
+import { nodeProviders } from "../compose/mail/node-providers.ts"
 import { nodeCredentials } from "../compose/node-credentials.ts"
 import { decodeHttpEvent, type HttpResult, problemResult, requestOf, resultOf } from "../lambda/http-event.ts"
 import { decodeQueueEvent, handleQueue, type QueueResult } from "../lambda/queue-event.ts"
@@ -69,7 +68,7 @@ const readSettings = (env: Env): Settings => {
 const build = (settings: Settings) => {
   const { access, http, providerB } = settings
   const credentials = nodeCredentials(settings)
-  const providers = realProviders(settings, credentials, UndiciResend)
+  const providers = nodeProviders(settings, credentials)
   const api = {
     proxySecret: access.proxySharedSecret,
     baseUrl: http.baseUrl,

@@ -20,11 +20,20 @@ interface Given {
   readonly readable: (...names: ReadonlyArray<SettingName>) => boolean
 }
 
+/** Whether mail may go to this provider. */
+const uses = ({ sending }: Pick<Settings, "sending">, provider: Provider): boolean =>
+  sending.primary === provider || sending.fallback === provider
+
 /** One problem where it holds, with the words that follow. */
 const when =
   (holds: boolean, setting: SettingName) =>
   (words: TemplateStringsArray, ...values: ReadonlyArray<string | number>): ReadonlyArray<SettingProblem> =>
     holds ? [{ setting, message: String.raw(words, ...values).trim() }] : []
+
+/** What cannot be had where there is no Node. */
+export const edgeLimits = ({ settings }: Given) =>
+  when(uses(settings, "smtp"), settings.sending.primary === "smtp" ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK")`
+    is smtp, which needs a process on Node: there is no SMTP on the edge`
 
 /** Contradictions that stop every start. */
 export const contradictions = ({ readable, settings, values: { cloud, eventHooks, intake } }: Given) => {
@@ -72,15 +81,18 @@ export const contradictions = ({ readable, settings, values: { cloud, eventHooks
 
 /** What stops a start in production, and degrades the library and an embedded run. */
 export const degradations = ({ readable, settings }: Given) => {
-  const { database, embedded, providerA, retryQueue, sending } = settings
-  const usesProviderA = sending.primary === "provider_a" || sending.fallback === "provider_a"
-  const lacksKey = usesProviderA && !embedded && providerA.apiKey === undefined
+  const { database, embedded, providerA, retryQueue, sending, smtp } = settings
+  const lacks = (provider: Provider, own: unknown) =>
+    uses(settings, provider) && !embedded && own === undefined && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")
+  const place = (provider: Provider) => (sending.primary === provider ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK")
   const secrets = providerA.webhookSecrets
   const isMalformed = secrets.some((secret) => webhookSecretForm(Redacted.value(secret)) === "malformed")
   const lacksDatabase = retryQueue.address._tag === "Postgres" && database === undefined && !embedded
   return [
-    ...when(lacksKey && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK"), "PROVIDERA_API_KEY")`
-      is required, since provider_a is ${sending.primary === "provider_a" ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK"}: set it, or choose provider_b`,
+    ...when(lacks("provider_a", providerA.apiKey), "PROVIDERA_API_KEY")`
+      is required, since provider_a is ${place("provider_a")}: set it, or choose provider_b`,
+    ...when(lacks("smtp", smtp) && readable("SMTP_URL"), "SMTP_URL")`
+      is required, since smtp is ${place("smtp")}: smtps://user:password@host:465, or smtp://user:password@host:587`,
     ...when(isMalformed, "PROVIDERA_WEBHOOK_SECRET")`
       ${secrets.length > 1 ? "holds one that is" : "is"} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`,
     ...when(lacksDatabase && readable("DB_URL"), "EMAIL_DEFER_QUEUE_URL")`
@@ -156,9 +168,8 @@ const olderAddresses = ({ olderBaseUrls, olderBaseUrlsUntil: until }: Settings["
 /** What production can start without, but should have, as of `now` (milliseconds). */
 export const advice = (settings: Settings, now: number): ReadonlyArray<SettingProblem> => {
   const { domains, http, intake, providerA, providerB, retryQueue, roles, sending } = settings
-  const uses = (provider: Provider) => sending.primary === provider || sending.fallback === provider
   const deaf = (provider: Provider, isDeaf: boolean, name: SettingName) =>
-    when(roles.includes("api") && uses(provider) && isDeaf, name)`
+    when(roles.includes("api") && uses(settings, provider) && isDeaf, name)`
       is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
   return [
     ...settings.warnings,

@@ -83,14 +83,24 @@ const cloudOf = ({
   return { ...cloud, s3, credentials }
 }
 
+/** Which providers are simulated: embedded, those that are not configured. */
+const simulatedOf = (
+  { cloud, providerA, smtp }: Values,
+  embedded: boolean
+): Readonly<Record<Provider, boolean>> => ({
+  provider_a: embedded && providerA.apiKey === undefined,
+  provider_b: embedded && cloudOf(cloud).credentials === undefined,
+  smtp: embedded && smtp.url === undefined
+})
+
 /**
- * The fallback: never equal to the primary, and absent when unset (MAIL-20). A first run that names neither and simulates both
+ * The fallback: never equal to the primary, and absent when unset (MAIL-20). A first run that names neither and simulates all
  * fails over, so that a newcomer sees it. Next to a real provider, a simulated one would swallow mail.
  */
-const fallbackOf = ({ cloud, providerA, sending }: Values, embedded: boolean) => {
-  const { fallback, primary } = sending
+const fallbackOf = (values: Values, embedded: boolean) => {
+  const { fallback, primary } = values.sending
   if (fallback !== undefined) return fallback === (primary ?? DEFAULT_PRIMARY) ? undefined : fallback
-  const allSimulated = embedded && providerA.apiKey === undefined && cloudOf(cloud).credentials === undefined
+  const allSimulated = Object.values(simulatedOf(values, embedded)).every(Boolean)
   return allSimulated && primary === undefined ? "provider_b" : undefined
 }
 
@@ -103,7 +113,8 @@ const sendingOf = (values: Values, embedded: boolean) => {
     fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */
-    costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd }
+    costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd, smtp: 0 },
+    simulates: simulatedOf(values, embedded)
   }
 }
 
@@ -127,6 +138,24 @@ const providersOf = ({ cloud, domains, providerA, providerB }: Values) => ({
   }
 })
 
+/** The relay's URL, taken apart; `undefined`: none. */
+const relayOf = ({ smtp }: Values) => {
+  if (smtp.url === undefined) return undefined
+  const { hostname, password, port, protocol, username } = new URL(Redacted.value(smtp.url))
+  const secure = protocol === "smtps:"
+  return {
+    // The brackets of an IPv6 address belong to the URL.
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: port === "" ? (secure ? 465 : 587) : Number(port),
+    secure,
+    requiresTls: smtp.tls === "required",
+    login:
+      username === ""
+        ? undefined
+        : { user: decodeURIComponent(username), password: Redacted.make(decodeURIComponent(password)) }
+  }
+}
+
 /** An address that is set but empty means no queue. */
 const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): DeferQueueAddress => {
   if (retryQueue.address !== undefined) return retryQueue.address
@@ -134,12 +163,9 @@ const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): Defe
   return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
 }
 
-const sendQueueOf = ({ cloud, providerA, sendQueue }: Values, embedded: boolean) => {
-  const { concurrency, maxAgeHours, rateA, rateB, vendorLimits } = sendQueue
-  const isSimulated = {
-    provider_a: embedded && providerA.apiKey === undefined,
-    provider_b: embedded && cloudOf(cloud).credentials === undefined
-  }
+const sendQueueOf = (values: Values, embedded: boolean) => {
+  const { concurrency, maxAgeHours, rateA, rateB, vendorLimits } = values.sendQueue
+  const isSimulated = simulatedOf(values, embedded)
   const pace = (provider: Provider, set: number | undefined): PaceLimit => {
     const isFree = isSimulated[provider] && !(vendorLimits && provider === "provider_a")
     return { provider, ...(set === undefined && !isFree ? PROVIDERS[provider].pace : fixedRate(set ?? 0)) }
@@ -148,7 +174,7 @@ const sendQueueOf = ({ cloud, providerA, sendQueue }: Values, embedded: boolean)
     concurrency,
     maxAgeMs: maxAgeHours * 3_600_000,
     vendorLimits,
-    paces: [pace("provider_a", rateA), pace("provider_b", rateB)]
+    paces: [pace("provider_a", rateA), pace("provider_b", rateB), pace("smtp", undefined)]
   }
 }
 const eventHooksOf = ({ eventHooks: { privateNetworks, secrets, url } }: Values, embedded: boolean) => ({
@@ -253,6 +279,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     database: databaseOf(values.database),
     sending: sendingOf(values, embedded),
     ...providersOf(values),
+    smtp: relayOf(values),
     cloud: cloudOf(values.cloud),
     retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },
     sendQueue: sendQueueOf(values, embedded),

@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaIssue } from "effect"
 
-import { contradictions, degradations, oddities, requirements, unknownNames } from "./checks.ts"
+import { contradictions, degradations, edgeLimits, oddities, requirements, unknownNames } from "./checks.ts"
 import { complete, type DecodeOptions, type Env, type SettingProblem, type Settings } from "./complete.ts"
 import { SETTINGS, Values } from "./table.ts"
 
@@ -11,7 +11,15 @@ export type { Role } from "./shapes.ts"
 /** The slices of the settings that each area takes. */
 export type MailSettings = Pick<
   Settings,
-  "cloud" | "domains" | "embedded" | "providerA" | "providerB" | "retryQueue" | "sendQueue" | "sending"
+  | "cloud"
+  | "domains"
+  | "embedded"
+  | "providerA"
+  | "providerB"
+  | "retryQueue"
+  | "sendQueue"
+  | "sending"
+  | "smtp"
 >
 export type DeliverySettings = Pick<
   Settings,
@@ -90,7 +98,12 @@ export const decodeSettings = (
   const staysUp = options.library === true || completed.embedded
   const warnings = [...unknownNames(env), ...(staysUp ? degraded : []), ...oddities(given)]
   const settings = { ...completed, warnings }
-  const wrong = [...refused.values(), ...contradictions(given), ...(staysUp ? [] : degraded)]
+  const wrong = [
+    ...refused.values(),
+    ...contradictions(given),
+    ...(options.edge === true ? edgeLimits(given) : []),
+    ...(staysUp ? [] : degraded)
+  ]
   const missing = options.server === true && !settings.embedded ? requirements(settings) : []
   const all = [...wrong, ...missing.filter(({ setting }) => !wrong.some((one) => one.setting === setting))]
   return all.length > 0 ? Result.fail(all) : Result.succeed(settings)

@@ -206,6 +206,22 @@ export const redisUrl = parsed("must look like redis://host:6379 or rediss://hos
   return url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== "" ? value : undefined
 }).check(decodable)
 
+/** A `smtp:` or `smtps:` URL with a host; it may hold a user name with its password. */
+export const relayUrl = parsed(
+  "must look like smtps://user:password@host:465 or smtp://user:password@host:587",
+  (value) => {
+    const url = urlOf(value)
+    const isWhole =
+      url !== undefined &&
+      /^smtps?:$/.test(url.protocol) &&
+      url.hostname !== "" &&
+      /^\/?$/.test(url.pathname) &&
+      url.search + url.hash === "" &&
+      (url.username === "") === (url.password === "")
+    return isWhole ? value : undefined
+  }
+).check(decodable)
+
 const decodeHttpUrl = Schema.decodeUnknownResult(httpUrl)
 
 /** Several of them. */

@@ -26,6 +26,7 @@ import {
   queueAddress,
   redisUrl,
   region,
+  relayUrl,
   roles,
   serviceAccountKey,
   text,
@@ -107,9 +108,9 @@ export const AREAS = {
 
   sending: area("Sending", {
     primary: open("EMAIL_PRIMARY", oneOf(Provider.literals), { otherwise: DEFAULT_PRIMARY })`
-      The provider that is tried first: provider_a or provider_b.`,
+      The provider that is tried first: ${Provider.literals.join(", ")}.`,
     fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
-      The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where both are simulated and
+      The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where all are simulated and
       EMAIL_PRIMARY is unset, too: provider_b); the same as the primary, it is ignored.`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
       fallback: "15000",
@@ -153,6 +154,14 @@ export const AREAS = {
     costUsd: open("EMAIL_PROVIDERB_COST_USD", decimal, { fallback: "0.0001", unit: "USD a message" })`
       Price of a message, as email_log.cost_usd records it. The default is Amazon SES's 0.10 USD for 1,000 mails
       (aws.amazon.com/ses/pricing).`
+  }),
+
+  smtp: area("smtp (a relay of your own)", {
+    url: secret("SMTP_URL", relayUrl)`
+      smtps://user:password@host:465 or smtp://user:password@host:587; required whenever smtp is primary or fallback. %-encode user
+      name and password. Embedded and unset, smtp is simulated.`,
+    tls: open("SMTP_TLS", oneOf(["required", "optional"]), { fallback: "required" })`
+      optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`
   }),
 
   cloud,
@@ -209,7 +218,7 @@ export const AREAS = {
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
       How long rows of the send log are kept, a month at least; statistics stay. Rows with an open key, retry or alert are kept longer.`,
     alertEmail: open("ALERT_EMAIL", mailbox, {
-      otherwise: "alerts@{SENDER_DOMAIN} where both providers are simulated, else none"
+      otherwise: "alerts@{SENDER_DOMAIN} where all providers are simulated, else none"
     })`
       The inbox that admin alerts go to.`,
     chatBotToken: secret("CHAT_BOT_TOKEN", text)`Token of the Telegram bot that posts admin alerts.`,

@@ -12,7 +12,7 @@ import PostalMime, { decodeWords, type Email } from "postal-mime"
 import { SMTPServer } from "smtp-server"
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
-import { composeMessage } from "../../../src/adapters/simulated/compose-message.ts"
+import { composeMessage } from "../../../src/adapters/mime/compose-message.ts"
 import { parseMailbox } from "../../../src/domain/mail/address.ts"
 import { close } from "../../../src/runtime/entries/library.ts"
 import { postlaneTransport } from "../../../src/runtime/entries/nodemailer.ts"

@@ -105,7 +105,7 @@ const SENDING: MailerConfig["Service"] = {
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
 }
 
 const NO_HEALTH: HealthFacts = {

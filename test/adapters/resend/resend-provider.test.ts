@@ -265,7 +265,8 @@ describe.each([
           const request = provider.prepare(mail({ subject: key }), {
             key: anyId(key),
             keyHash: anyId("a".repeat(64)),
-            tag: anyId("b".repeat(64))
+            tag: anyId("b".repeat(64)),
+            firstAttemptAt: 0
           })
           assert.strictEqual(request.key, header)
           yield* Effect.ignore(provider.send(request))

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
-import { wordsOf } from "../../../src/adapters/simulated/compose-message.ts"
+import { wordsOf } from "../../../src/adapters/mime/compose-message.ts"
 import { makeKeyMemories } from "../../../src/adapters/simulated/key-memory.ts"
 import { makeOutbox, writeWhole } from "../../../src/adapters/simulated/outbox.ts"
 import { MAX_SEARCHED } from "../../../src/ports/mail/simulated-mail.ts"

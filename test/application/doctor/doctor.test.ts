@@ -75,6 +75,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       cloud: undefined,
       providerA: undefined,
       providerB: undefined,
+      smtp: undefined,
       queue: undefined,
       ...parts
     })

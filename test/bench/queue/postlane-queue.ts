@@ -5,12 +5,11 @@ import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { Client } from "pg"
 
 import { layer as clients } from "../../../src/adapters/postgres/client.ts"
-import { UndiciResend } from "../../../src/adapters/resend/undici-resend.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import { Enqueue } from "../../../src/application/send-queue/enqueue.ts"
 import { QueueSender } from "../../../src/application/send-queue/sender.ts"
-import { realProviders } from "../../../src/runtime/compose/mail/mail-providers.ts"
 import { mail } from "../../../src/runtime/compose/mail/mail-server.ts"
+import { nodeProviders } from "../../../src/runtime/compose/mail/node-providers.ts"
 import { nodeCredentials } from "../../../src/runtime/compose/node-credentials.ts"
 import { readSettings } from "../../../src/runtime/edge/plain-send-email.ts"
 import { mailSettings } from "../senders/postlane.ts"
@@ -34,7 +33,7 @@ export const openServerMail = async (targets: Targets, concurrency: number) => {
   )
   const credentials = nodeCredentials(settings)
   const parts = {
-    providers: realProviders(settings, credentials, UndiciResend),
+    providers: nodeProviders(settings, credentials),
     credentials,
     crypto: NodeCrypto.layer
   }

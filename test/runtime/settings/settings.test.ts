@@ -98,6 +98,28 @@ const UNREADABLE: Partial<Record<SettingName, string>> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: "x"
 }
 
+describe("a relay", () => {
+  it("is taken apart, its parts decoded", () => {
+    const { smtp } = decode({ SMTP_URL: "smtp://a%40b.test:p%25s@[::1]:2526", SMTP_TLS: "optional" })
+    assert.deepInclude(smtp, { host: "::1", port: 2526, secure: false, requiresTls: false })
+    assert.isDefined(smtp?.login)
+    assert.strictEqual(smtp.login.user, "a@b.test")
+    assert.strictEqual(Redacted.value(smtp.login.password), "p%s")
+    assert.deepInclude(decode({ SMTP_URL: "smtps://h" }).smtp, { port: 465, secure: true, login: undefined })
+    assert.deepInclude(decode({ SMTP_URL: "smtp://h" }).smtp, { port: 587, requiresTls: true })
+    assert.deepStrictEqual(problems({ SMTP_URL: "https://h", SMTP_TLS: "no" }), ["SMTP_URL", "SMTP_TLS"])
+  })
+
+  it("that is chosen needs an address, and a process on Node", () => {
+    const chosen = { EMAIL_PRIMARY: "provider_b", EMAIL_FALLBACK: "smtp" }
+    assert.include(problems(chosen, SERVE), "SMTP_URL")
+    assert.notInclude(problems({ ...chosen, SMTP_URL: "smtps://h" }, SERVE), "SMTP_URL")
+    const edge = { embedded: false, library: true, edge: true }
+    assert.deepStrictEqual(problems({ ...chosen, SMTP_URL: "smtps://h" }, edge), ["EMAIL_FALLBACK"])
+    assert.deepStrictEqual(problems({ EMAIL_PRIMARY: "smtp" }, edge), ["EMAIL_PRIMARY"])
+  })
+})
+
 describe("settings", () => {
   it("has the documented defaults", () => {
     const settings = decode({})
@@ -110,7 +132,8 @@ describe("settings", () => {
       from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 },
+      simulates: { provider_a: true, provider_b: true, smtp: true }
     })
     assert.deepStrictEqual(settings.retryQueue, {
       address: { _tag: "Postgres", name: "email-defer" },
@@ -438,6 +461,7 @@ describe("secrets", () => {
   /** A value of the right shape around a text that stands nowhere else. */
   const valueOf = (name: SettingName, secret: string): string => {
     if (name === "DB_URL") return `postgres://u:${secret}@h/d`
+    if (name === "SMTP_URL") return `smtps://u:${secret}@h`
     if (name === "REDIS_URL") return `rediss://u:${secret}@h`
     if (name === "PROVIDERA_WEBHOOK_SECRET" || name === "EVENT_HOOK_SECRET")
       return `whsec_${base64Of(secret)}`

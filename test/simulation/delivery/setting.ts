@@ -25,7 +25,7 @@ import { EventPoll, layer as layerPoll } from "../../../src/application/delivery
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
-import type { Provider } from "../../../src/domain/mail/provider.ts"
+import { type Provider, type ReportingProvider, reports } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
@@ -107,7 +107,7 @@ export interface DeliveryWorld {
   readonly ledger: Ledger
   readonly mails: Array<VendorMail>
   readonly processes: Array<DeliveryProcess>
-  readonly providers: Readonly<Record<Provider, ProviderModel>>
+  readonly providers: Readonly<Record<ReportingProvider, ProviderModel>>
   readonly measures: MemoryMeasures["Service"]
   readonly calm: { now: boolean }
   readonly spawn: Effect.Effect<void>
@@ -261,7 +261,7 @@ export const makeWorld = (
     attemptTimeoutMs: 15_000,
     dbTimeoutMs: 2_500,
     deferDelaysSeconds: [120, 600, 900] as const,
-    costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+    costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
   }
   const broken = {
     ...database,
@@ -395,7 +395,7 @@ export const makeWorld = (
         enqueue: (message, delay) => road("enqueue", queue.enqueue(message, delay)),
         putBack: (message, delay) => road("put back", queue.putBack(message, delay))
       }),
-      Context.add(MailProviders, { get: (name) => connected[name] }),
+      Context.add(MailProviders, { get: (name) => (reports(name) ? connected[name] : undefined) }),
       Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),
       Context.add(Deferrals, deferrals)
     )

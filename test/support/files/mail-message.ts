@@ -38,7 +38,8 @@ export const keyOf = (key: string): SendKey & { readonly tag: KeyTag } => {
   return {
     key: anyId(key),
     keyHash: anyId(hex.padEnd(64, "0").slice(0, 64)),
-    tag: anyId(hex.padStart(64, "f").slice(-64))
+    tag: anyId(hex.padStart(64, "f").slice(-64)),
+    firstAttemptAt: Date.UTC(2026, 10, 21, 10)
   }
 }
 

@@ -29,7 +29,7 @@ export const makeKeyWorld = (
   options: { readonly primary: Provider; readonly fallback?: Provider; readonly queue?: boolean }
 ) =>
   Effect.gen(function* () {
-    const scripts: Record<Provider, Array<Answer>> = { provider_a: [], provider_b: [] }
+    const scripts: Record<Provider, Array<Answer>> = { provider_a: [], provider_b: [], smtp: [] }
     const broker = makeDeferBroker({ visibilitySeconds: 60 })
     const real = yield* Clock.Clock
     let offsetMs = 0
@@ -46,7 +46,11 @@ export const makeKeyWorld = (
             return typeof next === "string" ? Effect.succeed(next) : next
           })
       })
-    const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
+    const providers = {
+      provider_a: provider("provider_a"),
+      provider_b: provider("provider_b"),
+      smtp: provider("smtp")
+    }
     /** Worlds share a log: their messages have ids of their own. */
     const prefix = randomUUID()
     const adapter = (name: Provider): MailProvider => ({
@@ -95,7 +99,7 @@ export const makeKeyWorld = (
                 attemptTimeoutMs: 15_000,
                 dbTimeoutMs: 2_500,
                 deferDelaysSeconds: [120, 600, 900],
-                costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+                costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
               }),
               Layer.succeed(MailStore, store),
               Layer.succeed(DeferQueue, { ...queue, configured: options.queue ?? true }),

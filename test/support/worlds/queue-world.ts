@@ -35,10 +35,14 @@ const unpaced: ReadonlyArray<PaceLimit> = [
 
 /** The send queue on a database, with scripted providers and one sender, which runs once it is started. */
 export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOptions = {}) {
-  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [] }
+  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [], smtp: [] }
   const provider = (name: Provider) =>
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
-  const providers = { provider_a: provider("provider_a"), provider_b: provider("provider_b") }
+  const providers = {
+    provider_a: provider("provider_a"),
+    provider_b: provider("provider_b"),
+    smtp: provider("smtp")
+  }
   const ports = Layer.mergeAll(
     Layer.succeed(MailerConfig, {
       primary: options.primary ?? "provider_a",
@@ -50,7 +54,7 @@ export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOp
       attemptTimeoutMs: options.attemptTimeoutMs ?? 15_000,
       dbTimeoutMs: 2_500,
       deferDelaysSeconds: options.delays ?? [120, 600, 900],
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001 }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
     }),
     Layer.succeed(QueueConfig, {
       concurrency: 32,

@@ -8,7 +8,7 @@ import {
   type Measures,
   QUIET
 } from "../../../domain/delivery/alarm-rules.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { ReportingProvider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard, type AlarmNotice } from "../../../ports/delivery/alarm-board.ts"
 
 /** Lease of a claimed notice, milliseconds. */
@@ -103,7 +103,10 @@ export const NOTHING: MemoryMeasures["Service"]["now"] = {
   unclaimed: 0,
   overdue: 0,
   clocks: { processOffMs: 0, databaseBackMs: 0 },
-  silent: Object.fromEntries(Provider.literals.map((provider) => [provider, 0])) as Record<Provider, number>,
+  silent: Object.fromEntries(ReportingProvider.literals.map((provider) => [provider, 0])) as Record<
+    ReportingProvider,
+    number
+  >,
   unanswered: 0,
   documents: {
     failed: 0,

@@ -13,7 +13,7 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import { POLLED_PROVIDER, Provider } from "../../../domain/mail/provider.ts"
+import { POLLED_PROVIDER, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -42,7 +42,7 @@ const Counted = Schema.Struct({
   overdue: Schema.Int,
   processOffMs: Schema.Finite,
   databaseBackMs: Schema.Finite,
-  silent: Schema.Record(Provider, Schema.Int),
+  silent: Schema.Record(ReportingProvider, Schema.Int),
   unanswered: Schema.Int,
   hooksOff: Schema.Int,
   hooksPending: Schema.Int,
@@ -121,7 +121,7 @@ select
   (select coalesce(sum(u.count), 0)::int from email_unclaimed_sends u
     where u.noted_at > now() - interval '${RECENT_MINUTES} minutes') as unclaimed,
   ${OVERDUE} as overdue, ${PROCESS_OFF} as process_off_ms, ${DATABASE_BACK} as database_back_ms,
-  jsonb_build_object(${Provider.literals.map((provider) => `'${provider}', ${silent(provider)}`).join(", ")}) as silent,
+  jsonb_build_object(${ReportingProvider.literals.map((provider) => `'${provider}', ${silent(provider)}`).join(", ")}) as silent,
   (
     select coalesce(sum(c.unanswered_pages), 0)::int from chunk_jobs c
     where c.unanswered_pages > 0 and c.updated_at > now() - interval '${RECENT_MINUTES} minutes'

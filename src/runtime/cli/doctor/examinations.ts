@@ -13,6 +13,7 @@ import type { ObjectStoreFacts } from "../../../domain/doctor/objects.ts"
 import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../../domain/doctor/queue.ts"
+import type { RelayFacts } from "../../../domain/doctor/relay.ts"
 import type { Provider } from "../../../domain/mail/provider.ts"
 import type { CloudAlarms } from "../../../ports/doctor/cloud-alarms.ts"
 import { Examinations } from "../../../ports/doctor/examinations.ts"
@@ -35,7 +36,8 @@ export const usesReally = (settings: Settings): Readonly<Record<Provider, boolea
   return {
     provider_a: settings.providerA.apiKey !== undefined,
     // Without keys the machine's own credentials sign, which only one that is meant to use them has.
-    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b"))
+    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b")),
+    smtp: settings.smtp !== undefined
   }
 }
 
@@ -182,6 +184,15 @@ export const providerB = ({
   )
 }
 
+/** What the relay offers; undefined where none is named. */
+const smtp = ({ settings: { smtp: relay } }: Installation): Effect.Effect<RelayFacts> | undefined =>
+  relay === undefined
+    ? undefined
+    : Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/smtp-relay/examination.ts")),
+        (adapter) => adapter.examineRelay(relay)
+      )
+
 const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
   const { credentials, settings } = here
   const { address } = settings.retryQueue
@@ -263,6 +274,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       probes: probes(here),
       providerA: providerA(here),
       providerB: providerB(here),
+      smtp: smtp(here),
       queue: queue(here)
     })
   )

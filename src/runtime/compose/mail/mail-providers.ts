@@ -3,6 +3,7 @@ import { Effect, Layer, type Scope } from "effect"
 import { makeResendProvider, type ResendClient } from "../../../adapters/resend/resend-provider.ts"
 import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
 import { paceOf } from "../../../application/send-queue/queue-config.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import { type MailProvider, MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SendQueue } from "../../../ports/mail/send-queue.ts"
 import type { MailSettings } from "../../settings/settings.ts"
@@ -23,13 +24,16 @@ export const realProviderB = Effect.fnUntraced(function* (
   return yield* makeSesProvider({ region, endpoint, configurationSet, credentials })
 })
 
-/** The providers of these two, either of which may be missing. */
+/** The providers by their names; any may be missing. */
 export const providersOf = (
-  providerA: MailProvider | undefined,
-  providerB: MailProvider | undefined
-): MailProviders["Service"] => {
-  const byName = { provider_a: providerA, provider_b: providerB }
-  return MailProviders.of({ get: (provider) => byName[provider] })
+  byName: Readonly<Record<Provider, MailProvider | undefined>>
+): MailProviders["Service"] => MailProviders.of({ get: (provider) => byName[provider] })
+
+/** What Node has and the edge has not. */
+interface NodeParts {
+  readonly client: ResendClient
+  /** Makes `smtp`. */
+  readonly relay: Effect.Effect<MailProvider | undefined, never, Scope.Scope>
 }
 
 /**
@@ -39,13 +43,16 @@ export const providersOf = (
 export const realProviders = (
   settings: MailSettings,
   credentials: CredentialSource | undefined,
-  client?: ResendClient
+  node?: NodeParts
 ): Layer.Layer<MailProviders> =>
   Layer.effect(
     MailProviders,
     Effect.gen(function* () {
-      const providerB = credentials === undefined ? undefined : yield* realProviderB(settings, credentials)
-      return providersOf(realProviderA(settings, client), providerB)
+      return providersOf({
+        provider_a: realProviderA(settings, node?.client),
+        provider_b: credentials === undefined ? undefined : yield* realProviderB(settings, credentials),
+        smtp: node === undefined ? undefined : yield* node.relay
+      })
     })
   )
 

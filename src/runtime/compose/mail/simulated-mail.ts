@@ -8,12 +8,7 @@ import { MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
 import type { MailSettings } from "../../settings/settings.ts"
 import { providersOf, realProviderA, realProviderB } from "./mail-providers.ts"
-
-/** Which providers are simulated: embedded, those that are not configured. */
-export const simulates = (settings: MailSettings) => ({
-  provider_a: settings.embedded && settings.providerA.apiKey === undefined,
-  provider_b: settings.embedded && settings.cloud.credentials === undefined
-})
+import { realRelay } from "./node-providers.ts"
 
 /** What is configured is real, what is not is simulated. */
 export const embeddedProviders = (
@@ -24,11 +19,16 @@ export const embeddedProviders = (
     MailProviders,
     Effect.gen(function* () {
       const simulated = yield* SimulatedMail
-      const stand = simulates(settings)
-      return providersOf(
-        stand.provider_a ? simulated.provider("provider_a") : realProviderA(settings, UndiciResend),
-        stand.provider_b ? simulated.provider("provider_b") : yield* realProviderB(settings, credentials)
-      )
+      const { simulates } = settings.sending
+      return providersOf({
+        provider_a: simulates.provider_a
+          ? simulated.provider("provider_a")
+          : realProviderA(settings, UndiciResend),
+        provider_b: simulates.provider_b
+          ? simulated.provider("provider_b")
+          : yield* realProviderB(settings, credentials),
+        smtp: simulates.smtp ? simulated.provider("smtp") : yield* realRelay(settings)
+      })
     })
   )
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import PostalMime, { type Address } from "postal-mime"
 
-import { composeMessage } from "../../../src/adapters/simulated/compose-message.ts"
+import { composeMessage } from "../../../src/adapters/mime/compose-message.ts"
 import type { Mailbox } from "../../../src/domain/mail/address.ts"
 import type { Message } from "../../../src/domain/mail/message.ts"
 import { type PlainRequestBody, preparePlain } from "../../../src/domain/mail/plain-request.ts"

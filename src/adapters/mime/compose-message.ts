@@ -6,11 +6,16 @@ type Box = PlainRequestBody["from"]
 
 const box = ({ name, address }: Box) => ({ name: name ?? "", address })
 
-/** The RFC 5322 message that a recipient would get: without Bcc. */
-export const composeMessage = (
-  body: PlainRequestBody,
-  identity: { readonly messageId: string; readonly date: Date }
-): Promise<Uint8Array> =>
+/** Chosen by the caller, so that a mail has the same bytes each time. */
+interface Identity {
+  readonly messageId: string
+  readonly date: Date
+  /** Part of the boundaries; by chance where absent. */
+  readonly boundary?: string
+}
+
+/** The RFC 5322 message that a recipient would get: without Bcc. The same body, date and boundary give the same bytes. */
+export const composeMessage = (body: PlainRequestBody, identity: Identity): Promise<Uint8Array> =>
   new MailComposer({
     from: box(body.from),
     to: body.to.map(box),
@@ -29,6 +34,7 @@ export const composeMessage = (
     })),
     messageId: identity.messageId,
     date: identity.date,
+    ...(identity.boundary === undefined ? {} : { baseBoundary: identity.boundary }),
     disableFileAccess: true,
     disableUrlAccess: true
   })

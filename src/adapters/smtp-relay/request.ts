@@ -1,0 +1,70 @@
+import { Option, Schema } from "effect"
+
+import type { SendKey } from "../../domain/ids.ts"
+import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { Message } from "../../domain/mail/message.ts"
+import { PlainRequestBody, preparePlain, withoutPlainRecipients } from "../../domain/mail/plain-request.ts"
+import { composeMessage } from "../mime/compose-message.ts"
+import type { Envelope } from "./session.ts"
+
+/**
+ * The queued body: the mail, and all that its bytes would otherwise owe to chance and clock, so that every attempt composes the same
+ * bytes. Composed they would be a third larger, and a suppressed recipient could not be taken out.
+ */
+const RelayBody = Schema.Struct({
+  mail: PlainRequestBody,
+  /** Without its angle brackets. */
+  messageId: Schema.String,
+  /** Milliseconds since the epoch. */
+  date: Schema.Finite
+})
+
+const decodeBody = Schema.decodeUnknownOption(RelayBody)
+
+/** Longest part of the key's hash that a Message-ID takes. */
+const HASH_LENGTH = 32
+
+/**
+ * Makes the request. The Message-ID is made of the tag of the key's use; where no database gives one, of the key and the time of its
+ * first attempt. It is what the mail is known by: a relay that has been asked twice can be seen to have been.
+ */
+export const prepareRequest = (message: Message, key: SendKey): ProviderRequest => {
+  const { body, ...request } = preparePlain("smtp", message, key)
+  const use = key.tag ?? `${key.keyHash.slice(0, HASH_LENGTH)}.${key.firstAttemptAt.toString(36)}`
+  return {
+    ...request,
+    body: { mail: body, messageId: `${use}@${message.from.domain}`, date: key.firstAttemptAt }
+  }
+}
+
+/** Drops blocked recipients; see the port. An unreadable body is returned unchanged: `send` refuses it. */
+export const dropRecipients = (
+  request: ProviderRequest,
+  blocked: ReadonlySet<string>
+): ProviderRequest | undefined => {
+  const body = Option.getOrUndefined(decodeBody(request.body))
+  if (body === undefined) return request
+  const whole = { ...request, body: body.mail }
+  const left = withoutPlainRecipients(whole, blocked)
+  if (left === undefined) return undefined
+  return left === whole ? request : { ...request, body: { ...body, mail: left.body } }
+}
+
+/** A mail that is ready for the wire. */
+export interface Composed extends Envelope {
+  readonly messageId: string
+}
+
+/** Composes the mail of a request; `undefined` where it is none that was prepared here. */
+export const composed = async (request: ProviderRequest): Promise<Composed | undefined> => {
+  const body = Option.getOrUndefined(decodeBody(request.body))
+  if (body === undefined) return undefined
+  const { date, mail, messageId } = body
+  const boundary = messageId.slice(0, HASH_LENGTH).replaceAll(/[^\da-z]/g, "")
+  return {
+    messageId,
+    from: mail.from.address,
+    to: [...mail.to, ...mail.cc, ...mail.bcc].map(({ address }) => address),
+    raw: await composeMessage(mail, { messageId: `<${messageId}>`, date: new Date(date), boundary })
+  }
+}
