@@ -291,20 +291,20 @@ describe("convert-by-email over SMTP", () => {
     )
   })
 
-  it("sweeps what belongs to no mail once it is a day old, and nothing else", async () => {
-    const DAY = 24 * 60
+  it("sweeps what belongs to no mail once it is two days old, and nothing else", async () => {
+    const DAYS = 2 * 24 * 60
     const id = (minutes: number, kind = "7") => {
       const at = (Date.now() - minutes * 60_000).toString(16).padStart(12, "0")
       return `${at.slice(0, 8)}-${at.slice(8)}-${kind}000-8000-${randomUUID().slice(-12)}`
     }
     const [fresh, coming, ended, under, linked, foreign, old] = [
       id(0),
-      id(DAY - 1),
-      id(DAY + 30),
-      id(DAY + 30),
-      id(DAY + 30),
-      id(DAY + 30, "4"),
-      id(DAY + 1)
+      id(DAYS - 1),
+      id(DAYS + 30),
+      id(DAYS + 30),
+      id(DAYS + 30),
+      id(DAYS + 30, "4"),
+      id(DAYS + 1)
     ]
     const keys = [fresh, coming, ended, under, linked, foreign, old].flatMap((one) =>
       ["raw.eml", `result-${randomUUID()}.html`].map((name) => `mails/${one}/${name}`)
