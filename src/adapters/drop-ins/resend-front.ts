@@ -25,7 +25,7 @@ import { batchAnswer, MAX_BATCH } from "./resend.ts"
 
 type Answer = ResendAnswer<unknown> & { readonly retryAfterSeconds?: number }
 
-/** Longest key of a batch that its mails' keys begin with as it is. */
+/** Limit on the length of a batch's key; a longer one is hashed in the keys of its mails. */
 const MAX_BATCH_KEY = MAX_KEY_LENGTH - 4
 
 const answerOf = ({ data, error, retryAfterSeconds }: Answer): VendorAnswer =>
@@ -223,7 +223,7 @@ const makeMails = Effect.gen(function* () {
   }
 })
 
-/** What Resend has beside mails, and Postlane has elsewhere or not at all. */
+/** Parts of Resend that Postlane lacks, or has elsewhere. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["domains", "domains are set up at the providers: see postlane doctor"],
   ["api-keys", "sender tokens are made with postlane token create --right send"],

@@ -143,7 +143,7 @@ const pageOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], optio
     : yield* log.beside({ id: row.id, limit, side: after === undefined ? "newer" : "older" })
 })
 
-/** A mail of the send log, else of the queue; undefined where there is none. */
+/** Finds a mail in the send log, or else in the queue. */
 export const findEmail = Effect.fnUntraced(function* (
   { log, queue }: { readonly log: EmailLogQuery["Service"]; readonly queue: SendQueue["Service"] },
   id: string

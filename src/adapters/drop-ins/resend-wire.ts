@@ -44,7 +44,7 @@ const tagsFault = (tags: unknown): ResendFailure | undefined =>
     ? undefined
     : invalid("tags must be a list of objects with name and value")
 
-/** A body as an email of Resend's SDK, whose members are checked with the request that it becomes. */
+/** Reads a body as an email of Resend's SDK. Its members are checked later, with the request. */
 export const emailOf = (body: unknown): Result.Result<ResendEmail, ResendFailure> => {
   if (!isObject(body)) return Result.fail(invalid("the mail must be a JSON object"))
   const absent = REQUIRED.find((name) => {

@@ -27,7 +27,7 @@ export interface ResendBatchOptions extends ResendRequestOptions {
   readonly batchValidation?: "strict" | "permissive" | undefined
 }
 
-/** Of a mail: its id in the send log, and how the send ended, or where it stands in the queue. */
+/** The id of a mail in the send log, and its end or its state in the queue. */
 interface ResendSent {
   readonly id: string
   readonly status: SendResult["status"] | QueueState

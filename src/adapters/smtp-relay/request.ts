@@ -55,7 +55,7 @@ export interface Composed extends Envelope {
   readonly messageId: string
 }
 
-/** Composes the mail of a request; `undefined` where it is none that was prepared here. */
+/** Composes the mail of a request; `undefined` for a request of another adapter. */
 export const composed = async (request: ProviderRequest): Promise<Composed | undefined> => {
   const body = Option.getOrUndefined(decodeBody(request.body))
   if (body === undefined) return undefined

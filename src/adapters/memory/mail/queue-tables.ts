@@ -99,7 +99,7 @@ const refused = (why: QueueRefused["why"], message: string) => new QueueRefused(
 
 const isCategory = (value: unknown): value is Category => Category.literals.some((one) => one === value)
 
-/** The members that say something: other languages write null for what is absent, and [] for an object without members. */
+/** Drops absent members, which other languages write as null, or as [] for an empty object. */
 const present = (request: object): object =>
   Object.fromEntries(
     Object.entries(request).filter(
