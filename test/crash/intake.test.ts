@@ -90,10 +90,10 @@ const mailObjects = async (folder: string) => {
   return (await Promise.all(lists)).flat()
 }
 
-/** Makes an object's mail a day older: its id tells when it came in. */
+/** Makes an object's mail two days older: its id tells when it came in. */
 const grow = async (path: string) => {
   const folder = dirname(path)
-  const at = (Date.now() - 24 * 60 * 60 * 1000).toString(16).padStart(12, "0")
+  const at = (Date.now() - 48 * 60 * 60 * 1000).toString(16).padStart(12, "0")
   const id = `${at.slice(0, 8)}-${at.slice(8)}${basename(folder).slice(13)}`
   await rename(folder, join(dirname(folder), id))
 }
