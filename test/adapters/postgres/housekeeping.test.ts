@@ -22,6 +22,23 @@ describe("housekeeping", () => {
     }).pipe(Effect.provide(layerPostgres))
   )
 
+  it.live("keeps the key of a process that died in a send for 90 days", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const at = (days: number) => sql`now() - make_interval(days => ${days})`
+      for (const [key, days, leaving] of [
+        ["dead", 89, true],
+        ["forgotten", 91, true],
+        ["asked nobody", 2, false]
+      ] as const)
+        yield* sql`insert into email_send_claims
+            (key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at)
+          values (${key}, 'p', 'held', 'provider_a', false, ${leaving}, 'o', ${at(days)}, ${at(days)}, ${at(days)})`
+      yield* runHousekeeping
+      assert.deepStrictEqual(yield* sql`select key_hash from email_send_claims`, [{ key_hash: "dead" }])
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
   it.live("forgets requests of the send queue 30 days after their end", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

@@ -35,6 +35,8 @@ export interface MailWorld {
   readonly unsubscribe: (email: string) => Effect.Effect<void>
   /** Erases a person: the address leaves the list, and still blocks. */
   readonly erase: (email: string) => Effect.Effect<void>
+  /** What housekeeping does to claims that have expired. */
+  readonly purgeClaims: Effect.Effect<void>
   /** Lets time pass for claims, leases and rows. */
   readonly advance: (ms: number) => Effect.Effect<void>
   /** Other adapters of the same database, when they ask what time it is. */
@@ -78,6 +80,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     unsubscribe: (email) => Effect.sync(() => database.unsubscribe(email)),
     erase: (email) => at(database.erase(email)),
     inItsTime: at,
+    purgeClaims: Effect.asVoid(at(database.purgeClaims)),
     advance: (ms) =>
       Effect.sync(() => {
         offsetMs += ms
@@ -235,6 +238,7 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
       unsubscribe: (email) => Effect.orDie(sql`select record_unsubscribe(${email}, 'spring')`),
       erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
+      purgeClaims: Effect.asVoid(Effect.orDie(sql`select purge_email_claims()`)),
       advance: (ms) =>
         Effect.orDie(
           Effect.andThen(

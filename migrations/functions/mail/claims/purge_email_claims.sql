@@ -1,5 +1,6 @@
--- Drops claims that have expired: 24 hours after their last attempt, with none under way (MAIL-44). Returns how many; housekeeping
--- calls again while it returns `p_limit`.
+-- Drops claims that have expired: 24 hours after their last attempt, with none under way (MAIL-44). One whose process died is all that shows
+-- that its key was used: it stays for 90 days, since events of a mail that may have left come for weeks, and the next use needs another tag.
+-- Returns how many; housekeeping calls again while it returns `p_limit`.
 create or replace function purge_email_claims(p_limit integer default 10000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -11,6 +12,7 @@ begin
     select x.key_hash from email_send_claims x
     where x.first_attempt_at <= now() - interval '24 hours' and x.last_attempt_at <= now() - interval '24 hours'
       and (x.lease_until is null or x.lease_until < now())
+      and (x.state <> 'held' or not x.leaving or x.last_attempt_at <= now() - interval '90 days')
     limit p_limit
     for update skip locked
   )

@@ -314,12 +314,16 @@ export const settleClaim = (
   if (settled !== undefined) tables.claims.set(details.keyHash, settled)
 }
 
+/** Days for which the claim of a process that died is kept. */
+const UNSETTLED_MS = 90 * 24 * 3_600_000
+
 /** Drops claims that have expired, with none under way (`purge_email_claims`). */
 export const purgeClaims = ({ claims }: MailTables, now: number): number => {
   let gone = 0
-  for (const [keyHash, { firstAttemptAt, lastAttemptAt, leaseUntil }] of claims) {
+  for (const [keyHash, { firstAttemptAt, lastAttemptAt, leaseUntil, leaving, state }] of claims) {
     const isOld = [firstAttemptAt, lastAttemptAt].every((at) => at <= now - IDEMPOTENCY_WINDOW_MS)
-    if (isOld && leaseUntil < now && claims.delete(keyHash)) gone += 1
+    const isSettled = state !== "held" || !leaving || lastAttemptAt <= now - UNSETTLED_MS
+    if (isOld && isSettled && leaseUntil < now && claims.delete(keyHash)) gone += 1
   }
   return gone
 }

@@ -335,6 +335,27 @@ export const claimsAfter = (it: MailTests): void => {
       })
     )
 
+    it.effect("S5: what comes late of a use whose process died proves nothing of the use a day later", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const dead = yield* world.store.begin(asking(one))
+        assert(dead.decision._tag === "Claimed")
+        const deadTag = dead.decision.tag
+        yield* world.advance(IDEMPOTENCY_WINDOW_MS + LEASE_MS + 1_000)
+        yield* world.purgeClaims
+        yield* world.recordEvent(event(fresh("m"), "opened", { keyTag: deadTag }))
+        const ask = asking(one)
+        const later = yield* world.store.begin(ask)
+        assert(later.decision._tag === "Claimed")
+        assert.notStrictEqual(later.decision.tag, deadTag)
+        assert.deepInclude(later, { evidence: undefined })
+        // That one's process dies, too: the call after it asks, and answers nothing by yesterday's mail.
+        yield* world.advance(LEASE_MS + 1)
+        assert.isUndefined((yield* world.store.begin(asking(one))).evidence)
+      })
+    )
+
     it.effect("forgets a key after 24 hours, and the proof of its earlier meaning with it", () =>
       Effect.gen(function* () {
         const world = yield* Mails
