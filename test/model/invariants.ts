@@ -85,8 +85,6 @@ export const brokenByBegin = (state: State, actor: Actor): string | undefined =>
 interface Leaving {
   /** What there was when its claim committed. */
   readonly since: Call["since"]
-  /** The provider that its claim names, where that is in doubt already. */
-  readonly sticky: Provider | undefined
   readonly failsOver: boolean
 }
 
@@ -95,18 +93,13 @@ export const brokenByLeaving = (
   state: State,
   provider: Provider,
   actor: Actor,
-  { failsOver, since, sticky }: Leaving
+  { failsOver, since }: Leaving
 ): string | undefined => {
   const use = useNow(state)
   const before = state.requests.slice(0, since.requests).filter((request) => request.use === use)
   const known = { ...state, rows: state.rows.slice(0, since.rows) }
   const doubtful = before.filter((request) => isDoubtful(request) && hadToKnow(known, request, actor))
-  // Where a send without a claim ("the admitted exception") has brought both providers in, each goes on with its own: also a call that
-  // takes over from one whose claim says that its request may have left.
-  const isOwn = before.some((request) => isDoubtful(request) && request.provider === provider)
-  const stranger = isOwn
-    ? undefined
-    : doubtful.find((request) => request.provider !== provider && (request.claimed || sticky !== provider))
+  const stranger = doubtful.find((request) => request.provider !== provider)
   if (stranger !== undefined)
     return `S2: ${actor.by} asks ${provider}, and the key is ambiguous on ${stranger.provider}`
   const first = doubtful[0]
@@ -181,6 +174,8 @@ export const brokenAtRest = (state: State): string | undefined => {
   const isOpen = state.rows.some(({ says, tag }) => says === "open" && state.deferred.includes(tag))
   const hasEnded =
     state.rows.some(({ says }) => says !== "open") ||
+    // An event ends the deferral whose tag it names, whoever's request it tells of.
+    state.requests.some(({ tag, told }) => told && state.deferred.includes(tag)) ||
     state.requests.some((request) => isProven(state, request))
   return isOpen && !hasEnded ? "D1: deferred, and no retry is queued" : undefined
 }

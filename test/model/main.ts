@@ -9,7 +9,7 @@ import { LITERAL, type Literal, PRODUCTION, rulesWith } from "./rules.ts"
 import { keyModel } from "./world.ts"
 
 /** A walk ends here: some hundred MB. */
-const MAX_STATES = 1_000_000
+const MAX_STATES = 1_500_000
 
 const PRIMARIES: ReadonlyArray<Provider> = ["provider_a", "provider_b"]
 
@@ -27,6 +27,7 @@ const SMALL = {
 /** In each of them leases pass, answers and requests are lost, and events come; a moment is half an hour, the next one a day later. */
 const BOUNDS: ReadonlyArray<Omit<Bounds, "primary">> = [
   SMALL,
+  { ...SMALL, outages: 1, moments: 0 },
   { ...SMALL, retries: 0, crashes: 1, outages: 1, flies: true },
   { ...SMALL, calls: 3, retries: 0, crashes: 1, flies: true },
   { ...SMALL, calls: 3, retries: 0, outages: 1, moments: 1 }

@@ -1,4 +1,5 @@
 import { agreed } from "../../src/application/mail/begin-call.ts"
+import type { Remembered } from "../../src/application/mail/key-memory.ts"
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
 import {
   boundClaim,
@@ -180,7 +181,19 @@ const learnt = (
     lastAttemptAt: rules.lastOfLearnt(lastAttemptAt, nowOf(state)),
     result
   }
-  return { ...state, memory: replaceAt(state.memory, process, claim) }
+  return { ...state, memory: replaceAt(state.memory, process, keepingDoubt(state, process, claim)) }
+}
+
+/** What a process remembers of a key from now on: it still knows where it has left this use in doubt. */
+const keepingDoubt = (state: State, process: number, claim: Claim): Remembered => ({
+  ...claim,
+  doubtAt: doubtIn(state, process)
+})
+
+/** Where a process itself has left the key's present use in doubt. */
+const doubtIn = (state: State, process: number): Provider | undefined => {
+  const known = state.memory[process]
+  return known === undefined || isFree(known, nowOf(state)) ? undefined : known.doubtAt
 }
 
 const answered = (state: State, n: number, result: SendResult, actor: Actor, label: string): Step<State> => {
@@ -239,6 +252,7 @@ const afterBegin = (
       tag: tagText(tag),
       route,
       request: -1,
+      torn: decision.torn === true,
       ownKind: undefined,
       result:
         evidence !== undefined
@@ -247,7 +261,7 @@ const afterBegin = (
             ? failed(SEND, { provider: route.first, failedOver: false }, "ambiguous", "too old")
             : undefined
     }),
-    memory: replaceAt(state.memory, process, hold)
+    memory: replaceAt(state.memory, process, keepingDoubt(state, process, hold))
   }
   const begins = evidence === undefined && next === "ask"
   return { label, state: sending, broken: begins ? brokenByBegin(sending, actor) : undefined }
@@ -272,7 +286,8 @@ const begins = (context: Context, state: State): Moves => {
     const without = (from: State, why: string) => {
       if (own?._tag === "Replay")
         return answered(from, n, own.result, actorOf(from, unasked), `${label}, remembered, ${why}`)
-      return afterBegin(context, from, n, own ?? newUse(request.tag, now), {
+      const alone = rules.tornAt(own ?? newUse(request.tag, now), doubtIn(state, process))
+      return afterBegin(context, from, n, alone, {
         ...unasked,
         label: `${label}, ${why}`
       })
@@ -287,7 +302,7 @@ const begins = (context: Context, state: State): Moves => {
           ? tagWithoutClaim(context, state, owner, request.tag)
           : KeyTag.make(rules.tagOf(owner))
     }
-    const decision = rules.decideClaim(
+    const untorn = rules.decideClaim(
       claim,
       asked,
       {
@@ -297,6 +312,8 @@ const begins = (context: Context, state: State): Moves => {
       },
       now
     )
+    const decision =
+      untorn._tag === "Claimed" ? rules.tornAt(untorn, leftOpen(state, untorn, untorn.sticky)) : untorn
     if (decision._tag !== "Claimed")
       return [
         afterBegin(
@@ -321,7 +338,7 @@ const begins = (context: Context, state: State): Moves => {
       ...grant(isRepeated || evidence !== undefined),
       held: asksNobody ? state.held : heldNow(state)
     }
-    const final = agreed(decision, own, evidence !== undefined)
+    const final = rules.tornAt(agreed(decision, own, evidence !== undefined), doubtIn(state, process))
     const moves = [
       final._tag === "Claimed"
         ? afterBegin(context, granted, n, final, { process, claimed: true, evidence, label })
@@ -502,11 +519,15 @@ const hearsAnswer = (context: Context, state: State): Moves =>
     })
   })
 
-/** Where somebody without a claim has left the key open since the claim's first attempt: `move_email_claim`. */
-const openSince = (state: State, { ambiguous, firstAttemptAt }: Claim, to: Provider): Provider | undefined =>
+/** Where a row has left a use of the key open, other than at a provider: `email_doubt_at`. */
+const leftOpen = (
+  state: State,
+  { firstAttemptAt }: Pick<Claim, "firstAttemptAt">,
+  provider: Provider | undefined
+): Provider | undefined =>
   state.rows.findLast(
-    ({ at, provider, says }) =>
-      at >= firstAttemptAt && (says === "open" || says === "over") && (provider !== to || !ambiguous)
+    (row) =>
+      row.at >= firstAttemptAt && (row.says === "open" || row.says === "over") && row.provider !== provider
   )?.provider
 
 /** A call that learns that its key was accepted. */
@@ -566,7 +587,7 @@ const moves = ({ rules }: Context, state: State): Moves =>
     const evidence = evidenceOf(state, tagText(claim.tag), claim.firstAttemptAt)
     if (evidence !== undefined && rules.moveLooks)
       return [proven(state, n, evidence, "finds evidence before it turns")]
-    const open = rules.moveLooks ? openSince(state, claim, to) : undefined
+    const open = rules.moveLooks ? leftOpen(state, claim, claim.ambiguous ? to : undefined) : undefined
     if (open !== undefined)
       return [ends({ ...state, claim: boundClaim(claim, open) }, `${words}, which ${open} may have`, open)]
     const stored = { ...state, claim: moved }
@@ -616,8 +637,10 @@ const defers = ({ bounds }: Context, state: State): Moves =>
 const acceptedAt = (state: State, { tag }: { readonly tag: string }): number =>
   state.requests.findLast(({ accepted, tag: own }) => accepted && own === tag)?.at ?? nowOf(state)
 
-const stateOfEnd = ({ rules }: Context, { ownKind, result, sticky }: Call): ClaimState =>
-  rules.settledState(result!.status, ownKind, sticky !== undefined)
+const stateOfEnd = ({ rules }: Context, { ownKind, result, sticky, torn }: Call): ClaimState =>
+  torn && result!.status !== "sent"
+    ? "ended"
+    : rules.settledState(result!.status, ownKind, sticky !== undefined)
 
 /** A call ends: its row and its claim, where the store takes them, and the process's memory. */
 const ends = (context: Context, state: State): Moves =>
@@ -633,10 +656,13 @@ const ends = (context: Context, state: State): Moves =>
       call.sticky !== undefined || result.status === "deferred" || kept === "ambiguous" || kept === "ended"
     const end = { owner: call.owner, state: kept, ambiguous, result }
     const actor = actorOf(state, call)
+    const asked = state.requests[call.request]
+    const doubtAt = asked?.heard === "ambiguous" ? asked.provider : undefined
     const inMemory = (isWritten: boolean) =>
       state.memory.map((claim, process) => {
         if (process !== call.process) return claim
-        const settled = rules.settledClaim(claim, end, now) ?? claim
+        const after = rules.settledClaim(claim, end, now)
+        const settled = after === undefined ? claim : { ...after, doubtAt: doubtAt ?? claim?.doubtAt }
         return isWritten ? rules.afterWriting(settled) : settled
       })
     const unwritten = (from: State, why: string) =>
@@ -682,9 +708,12 @@ export {
   answered,
   arrive,
   evidenceOf,
+  doubtIn,
   hears,
+  keepingDoubt,
   learnt,
   leave,
+  leftOpen,
   lifeOf,
   replaceAt,
   tagText,

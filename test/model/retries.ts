@@ -9,10 +9,13 @@ import {
   acceptedAt,
   actorOf,
   type Context,
+  doubtIn,
   evidenceOf,
   hears,
+  keepingDoubt,
   learnt,
   leave,
+  leftOpen,
   lifeOf,
   type Moves,
   replaceAt,
@@ -85,7 +88,6 @@ const received = (context: Context, state: State): Moves =>
             // What a send without a claim did not know, its retries on the same provider go on with.
             {
               since: { requests: retry.isOfClaim ? from.requests.length : 0, rows: from.rows.length },
-              sticky: retry.provider,
               failsOver: false
             }
           ),
@@ -123,7 +125,8 @@ const received = (context: Context, state: State): Moves =>
           leaseMs: LEASE_MS,
           tag,
           ageMs: now - retry.firstAttemptAt,
-          evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt)
+          evidence: evidenceOf(state, retry.tag, retry.firstAttemptAt),
+          doubtAt: leftOpen(state, claim, retry.provider)
         },
         now
       )
@@ -170,8 +173,10 @@ const rememberedBy = (
     known === undefined || isFree(known, now)
       ? rules.claimOfRetry({ provider, owner, tag }, { firstAttemptAt, lastAttemptAt: firstAttemptAt })
       : known
+  const left = doubtIn(state, process)
   const asked = {
     owner,
+    doubtAt: left === provider ? undefined : left,
     provider,
     tag,
     leaseMs: LEASE_MS,
@@ -187,15 +192,25 @@ const holding = (context: Context, state: State, retry: Retry, holder: Holder): 
   const decision = rememberedBy(context, state, retry, holder)
   return decision === undefined
     ? state
-    : { ...state, memory: replaceAt(state.memory, holder.process, decision.claim) }
+    : {
+        ...state,
+        memory: replaceAt(state.memory, holder.process, keepingDoubt(state, holder.process, decision.claim))
+      }
 }
 
 /** What the process remembers of the key once its retry has ended. */
-const remembering = ({ rules }: Context, state: State, { process }: Holder, end: ClaimEnd): State => {
+const remembering = (
+  { rules }: Context,
+  state: State,
+  { process, provider }: Holder & Pick<Retry, "provider">,
+  end: ClaimEnd
+): State => {
   const settled = rules.retryRemembers
     ? rules.settledClaim(state.memory[process], end, nowOf(state))
     : undefined
-  return settled === undefined ? state : { ...state, memory: replaceAt(state.memory, process, settled) }
+  if (settled === undefined) return state
+  const doubtAt = end.state === "accepted" ? state.memory[process]?.doubtAt : provider
+  return { ...state, memory: replaceAt(state.memory, process, { ...settled, doubtAt }) }
 }
 
 /** How a retry's end is written: the key's end, or the next retry. */
@@ -237,7 +252,7 @@ const recorded = (
   const settled = (ended: typeof heard): State => {
     const end = endOf(ended)
     return {
-      ...remembering(context, without(state, n), holder, end),
+      ...remembering(context, without(state, n), { ...holder, provider }, end),
       claim: rules.settledClaim(claim, isOfThisUse ? end : { ...end, result: undefined }, now) ?? claim,
       rows: withRow(
         state,
@@ -254,7 +269,7 @@ const recorded = (
           {
             label: `${words}: sent, and nobody can write it`,
             state: {
-              ...remembering(context, without(state, n), holder, endOf("accepted")),
+              ...remembering(context, without(state, n), { ...holder, provider }, endOf("accepted")),
               isReported: true
             }
           }
@@ -264,7 +279,7 @@ const recorded = (
     return [
       {
         label: `${words}, and its message returns to the queue`,
-        state: remembering(context, withHolder(state, n, undefined), holder, goesOn)
+        state: remembering(context, withHolder(state, n, undefined), { ...holder, provider }, goesOn)
       }
     ]
   if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected" && heard !== "suppressed")
@@ -274,7 +289,9 @@ const recorded = (
     return [{ label: `${words}: failed`, state: settled(heard) }]
   const returned = { ...state, claim: rules.settledClaim(claim, goesOn, now) ?? claim }
   const next = withRetry(returned, n, { attempt: attempt + 1, holder: undefined })
-  return [{ label: `${words}: another follows`, state: remembering(context, next, holder, goesOn) }]
+  return [
+    { label: `${words}: another follows`, state: remembering(context, next, { ...holder, provider }, goesOn) }
+  ]
 }
 
 /** The answer of a retry's attempt, and its end. */

@@ -1,16 +1,16 @@
 import {
   type Claim,
   claimOf,
-  claimOfRetry,
   type Claimed,
   continuation,
   decideClaim,
-  decideRetry,
   movedClaim,
   settledClaim,
-  settledState
+  settledState,
+  tornAt
 } from "../../src/domain/mail/claim.ts"
 import { afterFailure, mayGoOn } from "../../src/domain/mail/failover.ts"
+import { claimOfRetry, decideRetry } from "../../src/domain/mail/retry-claim.ts"
 
 /** What the model decides by: production's own decisions, and the few choices around them that a wording makes. */
 export interface Rules {
@@ -20,6 +20,7 @@ export interface Rules {
   readonly continuation: typeof continuation
   readonly decideRetry: typeof decideRetry
   readonly movedClaim: typeof movedClaim
+  readonly tornAt: typeof tornAt
   readonly settledClaim: typeof settledClaim
   readonly settledState: typeof settledState
   readonly afterFailure: typeof afterFailure
@@ -48,6 +49,7 @@ export const PRODUCTION: Rules = {
   continuation,
   decideRetry,
   movedClaim,
+  tornAt,
   settledClaim,
   settledState,
   afterFailure,
@@ -120,6 +122,12 @@ export const LITERAL = {
   "held anew by evidence": {
     claimOf: (claim, decision, request, now) =>
       claimOf(claim, decision, { ...request, isSettled: false }, now)
+  },
+  /** "It goes on where its own attempt left it": a send without a claim has left the key in doubt at the other provider. */
+  "each provider goes on with its own": {
+    tornAt: (decision) => decision,
+    decideRetry: (claim, retry, now) =>
+      decideRetry({ ...claim, ambiguous: false }, { ...retry, doubtAt: undefined }, now)
   },
   /** A dead claim on a provider that does not dedupe: "the first result again", where there is none. */
   "the first result again": {

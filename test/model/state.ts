@@ -1,3 +1,4 @@
+import type { Remembered } from "../../src/application/mail/key-memory.ts"
 import { type Claim, isFree, NO_LEASE } from "../../src/domain/mail/claim.ts"
 import type { FailureKind, Route } from "../../src/domain/mail/failover.ts"
 import type { Provider } from "../../src/domain/mail/provider.ts"
@@ -59,6 +60,8 @@ export interface Call {
   readonly firstAttemptAt: number
   readonly tag: string
   readonly route: Route
+  /** Its key is in doubt at two providers. */
+  readonly torn: boolean
   /** The request that it waits for. */
   readonly request: number
   /** The last attempt's own answer, where it failed. */
@@ -107,7 +110,7 @@ export interface State {
   readonly claim: Claim | undefined
   readonly rows: ReadonlyArray<Row>
   /** What each process remembers of the key. */
-  readonly memory: ReadonlyArray<Claim | undefined>
+  readonly memory: ReadonlyArray<Remembered | undefined>
   /** How often each process was started. */
   readonly lives: ReadonlyArray<number>
   readonly calls: ReadonlyArray<Call>
@@ -192,8 +195,9 @@ export const isUnderWay = ({ phase }: Call): boolean =>
 
 const callText = (names: Names, call: Call): string => {
   if (!isUnderWay(call)) return call.phase === "new" ? "new" : "over"
-  const { claimed, firstAttemptAt, hasLost, owner, ownKind, phase, result, route, since, sticky, tag } = call
-  const who = `${phase}${names.process(call.process)}${owner}${claimed ? "c" : "u"}${hasLost ? "l" : ""}${since.rows}`
+  const { claimed, firstAttemptAt, hasLost, owner, ownKind, phase, result, route, since, sticky, tag, torn } =
+    call
+  const who = `${phase}${names.process(call.process)}${owner}${claimed ? "c" : "u"}${hasLost ? "l" : ""}${torn ? "t" : ""}${since.rows}`
   const before = phase === "ask" ? requestsText(names, names.state.requests.slice(0, since.requests)) : ""
   const asked = phase === "wait" || phase === "end" ? waitedFor(names, call.request) : ""
   const goes = `${sticky}${firstAttemptAt}${tag}${route.first}${route.fallback}${ownKind}`
@@ -214,7 +218,9 @@ const textBy = (names: Names): string => {
   const { now, process, state } = names
   const memory = [0, 1].map((n) => {
     const claim = state.memory[n]
-    return claim !== undefined && isFree(claim, now) ? "-" : claimText(names, claim)
+    return claim === undefined || isFree(claim, now)
+      ? "-"
+      : `${claimText(names, claim)}${claim.doubtAt === undefined ? "" : `~${claim.doubtAt}`}`
   })
   return [
     `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.lateAnswers}${state.isReported}`,

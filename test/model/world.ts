@@ -143,6 +143,7 @@ export const keyModel = (rules: Rules, bounds: Bounds) => {
       sticky: undefined,
       firstAttemptAt: 0,
       tag: "",
+      torn: false,
       route: { first: bounds.primary, fallback: undefined },
       request: -1,
       ownKind: undefined,

@@ -1,7 +1,13 @@
 import { Clock, Effect } from "effect"
 
 import type { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../domain/ids.ts"
-import { type ClaimDecision, type Claimed, type ClaimRequest, newUse } from "../../domain/mail/claim.ts"
+import {
+  type ClaimDecision,
+  type Claimed,
+  type ClaimRequest,
+  newUse,
+  tornAt
+} from "../../domain/mail/claim.ts"
 import type { KnownKey } from "../../domain/mail/known-key.ts"
 import { type Message, payloadOf } from "../../domain/mail/message.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -52,14 +58,6 @@ export const agreed = (
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
-
-/** A key that the store holds at one provider, and that the process itself has left in doubt at the other: neither is asked (S2). */
-const tornAt = (decision: ClaimDecision, doubtAt: Provider | undefined): ClaimDecision =>
-  decision._tag !== "Claimed" ||
-  decision.sticky === undefined ||
-  (doubtAt ?? decision.sticky) === decision.sticky
-    ? decision
-    : { ...decision, torn: true }
 
 /** The process's own refusal: the store need not be asked. */
 const unasked = (decision: ClaimDecision, claim: BegunCall["claim"], since: number): BegunCall => ({

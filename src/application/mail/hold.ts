@@ -47,7 +47,8 @@ const renew = Effect.fnUntraced(function* (
   if (decision._tag !== "Claimed") return yield* new ClaimPassed({ says: decision })
   if (decision.sticky !== undefined) {
     hold.openAt = decision.sticky
-    if (decision.sticky !== provider) return false
+    hold.torn ||= decision.torn === true
+    if (decision.sticky !== provider || hold.torn) return false
   }
   hold.since = since
   hold.blocked = blockedAddresses(message.category, suppressions)
@@ -103,9 +104,12 @@ export const mayLeave = Effect.fnUntraced(function* (
 /** The error of a send that could not note in its claim that a request leaves, and so asked no provider, or no further one. */
 export const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
 
-/** The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. */
+/**
+ * The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. A key in doubt
+ * stays so, and is no refusal: a refusal would be the last word on it.
+ */
 export const unbegun = (sending: Sending, tried: Tried): SendResult => {
-  sending.hold.ownKind = "unavailable"
+  sending.hold.ownKind = sending.hold.doubtful ? undefined : "unavailable"
   return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
 }
 

@@ -7,21 +7,19 @@ import {
   type Claimed,
   type ClaimEnd,
   claimOf,
-  claimOfRetry,
   type ClaimRequest,
   decideClaim,
-  decideRetry,
   type Evidence,
   isFree,
   keptResult,
   movedClaim,
   NO_LEASE,
-  type RetryDecision,
   settledClaim,
   settledState
 } from "../../domain/mail/claim.ts"
 import type { KnownKey } from "../../domain/mail/known-key.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
+import { claimOfRetry, decideRetry, type RetryDecision } from "../../domain/mail/retry-claim.ts"
 import type { SendResult } from "../../domain/mail/send-result.ts"
 
 /** Most keys that a process remembers: some 50 MB. */
@@ -71,7 +69,8 @@ export class ProcessKeyMemory extends Context.Service<
     /** Whether no other call of the process has taken the key since. */
     readonly owns: (keyHash: KeyHash, owner: string) => boolean
     readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
-    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number) => void
+    /** `doubtAt`: where its own attempt got no clear answer. */
+    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number, doubtAt?: Provider | undefined) => void
     /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
     readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
   }
@@ -87,7 +86,7 @@ const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
     : undefined
 
 /** What a process remembers of a key. */
-interface Remembered extends Claim {
+export interface Remembered extends Claim {
   /** Where the process itself got no clear answer in this use of the key. */
   readonly doubtAt?: Provider | undefined
 }
@@ -146,10 +145,6 @@ const learntClaim = (
   result
 })
 
-/** Where the end of a call or a retry leaves its own attempt without a clear answer. */
-const doubtOf = ({ result, state }: ClaimEnd): Provider | undefined =>
-  state === "ambiguous" || state === "deferred" ? (result?.provider ?? undefined) : undefined
-
 /**
  * The claim of another call of the process that went on from one which had been frozen past its lease, and which is accepted now: no other
  * place knows of that (S4).
@@ -197,7 +192,9 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const first = now - retry.ageMs
       const claim = known ?? claimOfRetry(retry, { firstAttemptAt: first, lastAttemptAt: first })
       const evidence = known === undefined ? undefined : acceptedBy(known)
-      const decision = decideRetry(claim, { ...retry, evidence }, now)
+      const left = known?.doubtAt
+      const doubtAt = left === retry.provider ? undefined : left
+      const decision = decideRetry(claim, { ...retry, evidence, doubtAt }, now)
       const undo =
         decision._tag === "Go" && !decision.torn ? claims.hold(keyHash, decision.claim, now) : () => {}
       return { decision, undo }
@@ -208,10 +205,10 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const moved = movedClaim(claims.get(keyHash), owner, provider)
       if (moved !== undefined) claims.put(keyHash, moved)
     },
-    settle: (keyHash, end, now) => {
+    settle: (keyHash, end, now, doubtAt) => {
       const before = claims.get(keyHash)
       const settled = keptAcceptance(before, end) ?? settledClaim(before, end, now)
-      if (settled !== undefined) claims.put(keyHash, { ...settled, doubtAt: doubtOf(end) ?? before?.doubtAt })
+      if (settled !== undefined) claims.put(keyHash, { ...settled, doubtAt: doubtAt ?? before?.doubtAt })
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)

@@ -35,7 +35,7 @@ import { countFailover, countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
 import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
-import { newTrace, traced } from "./trace.ts"
+import { doubtOf, newTrace, traced } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 import { detailsOf, requestFor } from "./vendor-request.ts"
@@ -125,7 +125,8 @@ export const sendOnce = Effect.fnUntraced(function* (
       since: begun.since,
       leaving: begun.leaving,
       ownKind: undefined,
-      doubtful: decision.sticky !== undefined
+      doubtful: decision.sticky !== undefined,
+      torn: decision.torn === true
     },
     firstAttemptAt: decision.firstAttemptAt,
     time: begun.time,
@@ -327,10 +328,11 @@ const conclude = Effect.fnUntraced(function* (
       Effect.annotateLogs({ error: result.error, kind: result.kind, source: details.source })
     )
   }
-  const state = settledState(result.status, hold.ownKind, hold.doubtful)
+  const isOver = hold.torn && result.status !== "sent"
+  const state = isOver ? "ended" : settledState(result.status, hold.ownKind, hold.doubtful)
   const ambiguous = hold.doubtful || result.status === "deferred" || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
-  if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
+  if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime, doubtOf(trace))
   const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))
   if (recorded === undefined) return result
   yield* reportUnclaimed(parts)

@@ -112,12 +112,15 @@ const handle = Effect.fnUntraced(function* (
   const now = yield* uptime
   const { decision: own, undo } = memory.beginRetry(details.keyHash, retry, now)
   if (own._tag === "Busy") return yield* new NotBegun({ reason: "this process works on its key" })
-  const settle = (end: ClaimEnd) => Effect.map(uptime, (at) => memory.settle(details.keyHash, end, at))
+  // The message is there since an attempt at its provider got no clear answer.
+  const settle = (end: ClaimEnd) =>
+    Effect.map(uptime, (at) =>
+      memory.settle(details.keyHash, end, at, end.state === "accepted" ? undefined : retry.provider)
+    )
   if (own._tag === "Go") {
-    const doubtAt = memory.doubtAt(details.keyHash, now) ?? request.provider
     const held: Held = {
       owner,
-      torn: own.torn || doubtAt !== request.provider,
+      torn: own.torn,
       ageMs: now - own.claim.firstAttemptAt,
       undo,
       goOn: (age) =>
@@ -194,14 +197,16 @@ const retried = Effect.fnUntraced(function* (
   const blocked = blockedAddresses(details.category, began.suppressions)
   const trace = newTrace()
   const now = yield* storeNow(began.time)
-  const late = tooLate(message, began.firstAttemptAt, now) ?? tornBy(began.torn || held.torn)
+  const torn = began.torn || held.torn
+  const late = tooLate(message, began.firstAttemptAt, now) ?? tornBy(torn)
   if (late !== undefined) held.undo()
   else if (!(yield* held.goOn(Math.max(held.ageMs, now - began.firstAttemptAt))))
     return yield* new NotBegun({ reason: "this process works on its key" })
   const ended =
     late === undefined ? yield* send(parts, message, { ...began, blocked }, trace) : gaveUp(message, late)
   const { result } = ended
-  const end = settledBy(owner, ended)
+  const settled = settledBy(owner, ended)
+  const end: ClaimEnd = torn ? { ...settled, state: "ended" } : settled
   yield* held.settle(end)
   yield* recordRetry(parts, rowOf(parts.config, result, withoutDropped(details, blocked), trace, end))
   yield* countRetry(result.status)

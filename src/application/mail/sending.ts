@@ -29,6 +29,8 @@ interface Hold {
   ownKind: FailureKind | undefined
   /** An earlier attempt on the key was ambiguous, or unknown here. */
   doubtful: boolean
+  /** The key is in doubt at two providers: it ends with this call, unless evidence settles it. */
+  torn: boolean
   /** Where the store says that somebody else has left the key open since. */
   openAt?: Provider
   /** Recipients who must not get the mail, by a look-up that was later than the call's first; absent where there was none. */

@@ -13,6 +13,10 @@ export interface Trace {
 
 export const newTrace = (): Trace => ({ attempts: [], retryAt: null })
 
+/** Where the call itself has asked, and got no clear answer. */
+export const doubtOf = ({ attempts }: Trace): Provider | undefined =>
+  attempts.findLast(({ outcome }) => outcome === "ambiguous")?.provider
+
 /** Runs an attempt to its answer, and notes it. */
 export const traced = Effect.fnUntraced(function* (
   trace: Trace,

@@ -10,7 +10,8 @@ import type { SendResult } from "./send-result.ts"
  * - `accepted`, `deferred`: the result is final for callers.
  * - `refused`: no provider accepted anything, proven of every attempt; the key is free.
  * - `ambiguous`: ended `failed`, and a copy may be out; a provider that dedupes may be asked again.
- * - `ended`: as `ambiguous`, but the last attempt was refused, or its recipients suppressed: no provider is asked again.
+ * - `ended`: as `ambiguous`, but no provider is asked again: the last attempt was refused, its recipients are suppressed, or the key is
+ *   in doubt at two providers.
  */
 export type ClaimState = "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"
 
@@ -78,7 +79,7 @@ export type ClaimDecision =
       readonly takeover: boolean
       /** 24 hours after the first attempt: no provider is asked any more. */
       readonly late: boolean
-      /** The calling process has left the key in doubt at the other provider: nobody is asked any more. */
+      /** The key is in doubt at the other provider, too: nobody is asked any more (`tornAt`). */
       readonly torn?: true
       readonly firstAttemptAt: number
       /** The last attempt before this call's; of a new use, now. */
@@ -96,7 +97,8 @@ export type ClaimDecision =
   | { readonly _tag: "InProgress" }
 export type Claimed = Extract<ClaimDecision, { readonly _tag: "Claimed" }>
 
-const isLeased = ({ leaseUntil }: Claim, now: number): boolean => now < leaseUntil
+/** Whether its holder may still be at work. */
+export const isLeased = ({ leaseUntil }: Claim, now: number): boolean => now < leaseUntil
 
 const isExpired = (claim: Claim, now: number): boolean =>
   !isLeased(claim, now) && !withinWindow(now - claim.lastAttemptAt)
@@ -177,8 +179,20 @@ export const decideClaim = (
   const askable = state !== "ended" && dedupes(claim.provider) && withinWindow(now - firstAttemptAt)
   if (known.evidence === undefined && !askable && result !== undefined)
     return { _tag: "Replay", result, firstAttemptAt, lastAttemptAt }
-  return continued(claim, result === undefined, now)
+  const goesOn = continued(claim, result === undefined, now)
+  return state === "ended" ? { ...goesOn, torn: true } : goesOn
 }
+
+/**
+ * A key that is held at one provider while another send, which found no claim store, has left it in doubt at the other (`doubtAt`):
+ * neither is asked again, since each would be another one's provider (S2).
+ */
+export const tornAt = <D extends ClaimDecision>(decision: D, doubtAt: Provider | undefined): D =>
+  decision._tag !== "Claimed" ||
+  decision.sticky === undefined ||
+  (doubtAt ?? decision.sticky) === decision.sticky
+    ? decision
+    : { ...decision, torn: true }
 
 /** What the next call on an ambiguous key does at the key's provider, where no evidence settles it (MAIL-43). */
 export const continuation = ({ late, sticky, takeover, torn }: Claimed): "ask" | "defer" | "end" => {
@@ -279,7 +293,8 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   // The owner did not hear where the key was in doubt, or that it was, and asked the other provider: from now on nobody is asked.
   const isTorn = claim.ambiguous && end.state !== "accepted" && provider !== claim.provider
   // A caller that does not know of an earlier ambiguous attempt cannot release its key.
-  const state = isTorn || (claim.ambiguous && end.state === "refused") ? "ended" : end.state
+  const isOver = end.state !== "accepted" && claim.state === "ended"
+  const state = isTorn || isOver || (claim.ambiguous && end.state === "refused") ? "ended" : end.state
   return {
     ...claim,
     state,
@@ -292,59 +307,3 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
     result: keptResult(state, end.result)
   }
 }
-
-/** What a queued retry may do. */
-export type RetryDecision =
-  | { readonly _tag: "Settled"; readonly evidence: Evidence }
-  | { readonly _tag: "Busy" }
-  /** `torn`: the key is in doubt at the other provider. Nobody is asked, and the claim stays as it is. */
-  | { readonly _tag: "Go"; readonly claim: Claim; readonly torn: boolean }
-
-/** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
-export const decideRetry = (
-  claim: Claim,
-  retry: {
-    readonly owner: string
-    readonly provider: Provider
-    readonly leaseMs: number
-    readonly evidence: Evidence | undefined
-    readonly tag: KeyTag | undefined
-    /** How old the retry's use of the key is at least, milliseconds. */
-    readonly ageMs: number
-  },
-  now: number
-): RetryDecision => {
-  const { evidence, leaseMs, owner, provider } = retry
-  if (evidence !== undefined) return { _tag: "Settled", evidence }
-  if (isLeased(claim, now) && claim.owner !== owner) return { _tag: "Busy" }
-  // A day late: it ends a use that is over, and leaves the present one alone.
-  if (claim.tag !== retry.tag && !withinWindow(retry.ageMs)) return { _tag: "Go", claim, torn: false }
-  if (claim.ambiguous && claim.provider !== provider && claim.tag === retry.tag)
-    return { _tag: "Go", claim, torn: true }
-  const leaseUntil = now + leaseMs
-  // A call that is a day late asks no provider.
-  const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
-  // The key was free, and a send that found no claim store has left it open since.
-  const open = { state: "deferred", payloadHash: "", result: undefined } as const
-  const kept: Claim = claim.state === "refused" ? { ...claim, ...open } : claim
-  const held = { ...kept, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt }
-  return { _tag: "Go", claim: held, torn: false }
-}
-
-/** The claim that a retry makes where its first call left none: any payload fits. */
-export const claimOfRetry = (
-  retry: { readonly provider: Provider; readonly owner: string; readonly tag: KeyTag | undefined },
-  { firstAttemptAt, lastAttemptAt }: Pick<Claim, "firstAttemptAt" | "lastAttemptAt">
-): Claim => ({
-  payloadHash: "",
-  state: "deferred",
-  provider: retry.provider,
-  ambiguous: true,
-  leaving: true,
-  owner: retry.owner,
-  leaseUntil: NO_LEASE,
-  firstAttemptAt,
-  lastAttemptAt,
-  tag: retry.tag,
-  result: undefined
-})

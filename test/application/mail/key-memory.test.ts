@@ -146,7 +146,12 @@ describe("what a process remembers of its keys", () => {
         providerMessageId: null
       } as const
       memory.hold(key, fresh, request("call"), 0)
-      memory.settle(key, { owner: "call", state: "ambiguous", ambiguous: true, result: failed }, 1)
+      memory.settle(
+        key,
+        { owner: "call", state: "ambiguous", ambiguous: true, result: failed },
+        1,
+        "provider_a"
+      )
       assert.strictEqual(memory.doubtAt(key, 2), "provider_a")
       const elsewhere = { ...failed, status: "deferred", ok: true, provider: "provider_b" } as const
       memory.learn(key, { result: elsewhere, ageMs: 1, lastAgeMs: 1 }, request("second"), 2)

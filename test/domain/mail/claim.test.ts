@@ -7,7 +7,6 @@ import {
   type ClaimState,
   continuation,
   decideClaim,
-  decideRetry,
   isFree,
   movedClaim,
   NO_LEASE,
@@ -17,6 +16,7 @@ import {
 } from "../../../src/domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
 import { dedupes, type Provider } from "../../../src/domain/mail/provider.ts"
+import { decideRetry } from "../../../src/domain/mail/retry-claim.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { anyId } from "../../support/any-id.ts"
 
@@ -253,7 +253,8 @@ describe("claim of a key", () => {
       leaseMs: 1000,
       evidence: undefined,
       tag: dead.tag,
-      ageMs: 0
+      ageMs: 0,
+      doubtAt: undefined
     } as const
     const late = decideRetry(granted, retry, NOW + 1000)
     assert.strictEqual(late._tag === "Go" && late.claim.lastAttemptAt, NOW - HOUR_MS)

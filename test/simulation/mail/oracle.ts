@@ -168,30 +168,13 @@ const copiesOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
   return found
 }
 
-/**
- * Whether a call took over a dead one's key while a send without a claim had gone to the other provider: it goes on where the claim says.
- */
-const isTakenOver = ({ grants }: Observed, doubtful: Attempt, { askedAt, subject }: Attempt): boolean =>
-  !isClaimed(doubtful) &&
-  grants.some((grant) => grant.subject === subject && grant.at === askedAt && !grant.isNew)
-
 /** S2 of one use: nobody else sees a key that was ambiguous. */
 const strangersOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
-  // Where an admitted exception has brought both providers in, each goes on with its own.
-  const isOwn = (doubtful: Attempt, { provider, startedAt }: Attempt) =>
-    use.some(
-      (one) =>
-        one.provider === provider &&
-        one.startedAt < startedAt &&
-        (isDoubtful(one) || (isClaimed(one) && !isClaimed(doubtful)))
-    )
   for (const doubtful of use.filter(isDoubtful)) {
     const stranger = use.find(
       (attempt) =>
         doubtful.startedAt < begunAt(attempt) &&
         attempt.provider !== doubtful.provider &&
-        !isOwn(doubtful, attempt) &&
-        !isTakenOver(observed, doubtful, attempt) &&
         hadToKnow(observed, doubtful, asActor(attempt))
     )
     if (stranger !== undefined)

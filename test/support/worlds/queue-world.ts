@@ -14,6 +14,7 @@ import { layer as layerSender, QueueSender } from "../../../src/application/send
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
+import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { untilFound } from "../until.ts"
@@ -26,6 +27,8 @@ interface QueueWorldOptions {
   readonly delays?: readonly [number, number, number]
   readonly maxAgeMs?: number
   readonly attemptTimeoutMs?: number
+  /** Faults of the mail store. */
+  readonly storeAs?: (store: MailStore["Service"]) => MailStore["Service"]
 }
 
 const unpaced: ReadonlyArray<PaceLimit> = [
@@ -61,7 +64,9 @@ export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOp
       maxAgeMs: options.maxAgeMs ?? 24 * 3_600_000,
       paces: options.paces ?? unpaced
     }),
-    layerMailStore,
+    Layer.effect(MailStore, Effect.map(MailStore, options.storeAs ?? ((store) => store))).pipe(
+      Layer.provide(layerMailStore)
+    ),
     layerSendQueue,
     NoDeferQueue.layerNone,
     Layer.succeed(MailProviders, { get: (name) => providers[name].provider }),

@@ -5,8 +5,8 @@
 -- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
 --               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
---               old, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
---               `last_attempt_at` is the last attempt before this call's: unchanged where no provider is asked (`late`, `evidence`).
+--               old, `torn` that it is in doubt at the other provider, too (nobody is asked any more), `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
+--               `last_attempt_at` is the last attempt before this call's: unchanged where no provider is asked (`late`, `torn`, `evidence`).
 --   Replay      `result` is the first call's.
 --   Conflict, InProgress
 -- The same owner asking again (its first answer was lost) is answered `Claimed` again.
@@ -18,7 +18,7 @@
 -- older than most of their rows, and with the statistics from before there were keys every call would read or hash the whole log.
 create or replace function begin_email_sends(p_entries jsonb)
 returns table (
-  ordinal integer, decision text, sticky text, takeover boolean, late boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,
+  ordinal integer, decision text, sticky text, takeover boolean, late boolean, torn boolean, first_attempt_at float8, last_attempt_at float8, tag text, result jsonb,
   evidence jsonb, leaving boolean, suppressions jsonb
 )
 language plpgsql
@@ -37,7 +37,7 @@ declare
 begin
   return query
   select
-    x.ordinal, 'Claimed', null::text, false, false, (extract(epoch from v_now) * 1000)::float8,
+    x.ordinal, 'Claimed', null::text, false, false, false, (extract(epoch from v_now) * 1000)::float8,
     (extract(epoch from v_now) * 1000)::float8, x.tag, null::jsonb, null::jsonb, x.suppressions = '[]', x.suppressions
   from unnest(v_entries) as x
   where x.ordinal = any (v_new);
@@ -47,10 +47,12 @@ begin
     continue when e.ordinal = any (v_new);
     d := claim_email_key(e);
     evidence := null;
+    torn := false;
     if d.decision = 'Claimed' and d.sticky is not null then
       select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
       from find_email_evidence(e.key_hash, d.tag) as x;
-      if not d.owned and (evidence is not null or (e.known -> 'isSettled')::boolean) then
+      torn := coalesce(d.torn, false) or email_doubt_at(e.key_hash, d.first_attempt_at, d.sticky) is not null;
+      if not d.owned and (torn or evidence is not null or (e.known -> 'isSettled')::boolean) then
         update email_send_claims x set last_attempt_at = d.last_attempt_at where x.key_hash = e.key_hash;
       end if;
     end if;

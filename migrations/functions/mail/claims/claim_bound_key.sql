@@ -19,6 +19,7 @@ begin
   d.tag := c.tag;
   d.leaving := e.suppressions = '[]';
   d.owned := false;
+  d.torn := false;
   v_last := case when d.late then c.last_attempt_at else v_lease end;
 
   if c.state = 'held' and c.owner = e.owner then
@@ -46,6 +47,7 @@ begin
     d.decision := 'Replay';
     d.result := c.result;
   else
+    d.torn := c.state = 'ended';
     d.sticky := c.provider;
     d.takeover := c.result is null;
     update email_send_claims x set

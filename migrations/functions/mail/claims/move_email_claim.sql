@@ -15,15 +15,8 @@ begin
     return false;
   end if;
   -- What a send without a claim has left open since binds this one, too, and the calls after it (S2).
-  select l.provider into v_open from email_log l
-  where l.key_hash = p_key_hash and l.created_at >= c.first_attempt_at
-    and l.provider is not null and (l.provider <> p_provider or not c.ambiguous)
-    -- Failed without an attempt: says nothing about acceptance.
-    and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'
-      and jsonb_array_length(coalesce(l.attempts, '[]')) > 0))
-  order by l.created_at desc, l.id desc
-  limit 1;
-  if found then
+  v_open := email_doubt_at(p_key_hash, c.first_attempt_at, case when c.ambiguous then p_provider end);
+  if v_open is not null then
     update email_send_claims x set
       provider = case when x.ambiguous then x.provider else v_open end, ambiguous = true, updated_at = now()
     where x.key_hash = p_key_hash;

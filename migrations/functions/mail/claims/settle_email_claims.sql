@@ -39,8 +39,11 @@ begin
         updated_at = now()
       from (
         -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
-        -- the one in doubt ends it: no provider is asked from then on (S2).
-        select x.key_hash, t.torn, case when t.torn or x.ambiguous and e.state = 'refused' then 'ended' else e.state end as state
+        -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof.
+        select x.key_hash, t.torn,
+          case
+            when t.torn or (x.ambiguous and e.state = 'refused') or (x.state = 'ended' and e.state <> 'accepted') then 'ended' else e.state
+          end as state
         from email_send_claims x
         cross join lateral (
           select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn

@@ -3,7 +3,7 @@
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before); not where it is `torn`, in doubt at the other provider.
+--   Go        the key is leased to the caller (again, where it asked before); where it is `torn`, in doubt at the other provider, too, nobody may be asked from now on.
 -- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
 -- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that an
@@ -17,6 +17,8 @@ as $$
 declare
   c email_send_claims;
   v_claimed boolean;
+  v_is_of_use boolean;
+  v_in_doubt boolean;
   v_key text := p_entry ->> 'key_hash';
   v_tag text := p_entry ->> 'tag';
   v_row_id uuid := (p_entry ->> 'row_id')::uuid;
@@ -60,10 +62,16 @@ begin
     decision := 'Busy';
   else
     decision := 'Go';
-    torn := c.ambiguous and c.provider <> v_provider and c.tag is not distinct from v_tag;
+    v_is_of_use := c.tag is not distinct from v_tag;
+    -- A copy of a holder that died may be out, too, once its request may have left.
+    v_in_doubt := v_is_of_use and (c.ambiguous or (c.state = 'held' and c.leaving));
     -- A retry that ends a use which is over, a day late, leaves the present use alone.
-    if not torn and (c.tag is not distinct from v_tag or clock_timestamp() - v_first < interval '24 hours') then
-      perform hold_claim_for_retry(c, v_owner, v_provider, (p_entry ->> 'lease_ms')::float8);
+    if v_is_of_use or clock_timestamp() - v_first < interval '24 hours' then
+      torn := (v_in_doubt and c.provider <> v_provider) or (v_is_of_use and c.state = 'ended')
+        or email_doubt_at(v_key, c.first_attempt_at, v_provider) is not null;
+      if not torn or v_in_doubt then
+        perform hold_claim_for_retry(c, v_owner, v_provider, (p_entry ->> 'lease_ms')::float8, torn);
+      end if;
     end if;
     suppressions := suppressions_of_retry(v_key, email_addresses(p_entry -> 'addresses'));
   end if;

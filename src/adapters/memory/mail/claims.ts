@@ -2,19 +2,19 @@ import { type KeyHash, KeyTag } from "../../../domain/ids.ts"
 import {
   boundClaim,
   claimOf,
-  claimOfRetry,
   decideClaim,
-  decideRetry,
   type Evidence,
   movedClaim,
   newUse,
   settledClaim,
+  tornAt,
   type Trail,
   type Claim
 } from "../../../domain/mail/claim.ts"
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { Provider } from "../../../domain/mail/provider.ts"
+import { claimOfRetry, decideRetry } from "../../../domain/mail/retry-claim.ts"
 import type { SendResult } from "../../../domain/mail/send-result.ts"
 import type { Block } from "../../../domain/mail/suppression/policy.ts"
 import type {
@@ -130,6 +130,27 @@ const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, no
     ? undefined
     : { provider: known.provider, since: now - known.ageMs, last: now - known.lastAgeMs, tag: known.tag })
 
+/**
+ * Where a row has left the key open since a moment (`email_doubt_at`), other than at `provider`: a send without a claim did, as the claim
+ * itself is held at one provider.
+ */
+const doubtAt = (
+  { rows }: MailTables,
+  keyHash: KeyHash,
+  since: number,
+  provider: Provider | undefined
+): Provider | undefined =>
+  rows.findLast(
+    (row) =>
+      row.keyHash === keyHash &&
+      row.createdAt >= since &&
+      row.provider !== null &&
+      row.provider !== provider &&
+      // An end without an attempt adds no evidence.
+      (row.outcome === "deferred" ||
+        (row.outcome === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
+  )?.provider ?? undefined
+
 /** Replaces the HMAC of a later use; as unique. */
 const laterTag = ({ owner }: ClaimEntry): KeyTag =>
   KeyTag.make(owner.replaceAll("-", "").padStart(64, "0").slice(-64))
@@ -163,7 +184,7 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     tag: claim === undefined ? tagOfUse(tables, entry, asked, now) : laterTag(asked)
   }
   const evidenceOf = (tag: KeyTag | undefined) => findEvidence(tables, keyHash, tag)
-  const decision = decideClaim(
+  const untorn = decideClaim(
     claim,
     request,
     {
@@ -172,8 +193,13 @@ export const beginSend = (tables: MailTables, entry: BeginSend, now: number): Be
     },
     now
   )
-  if (decision._tag !== "Claimed")
-    return { at: now, suppressions: [], decision, evidence: undefined, leaving: false }
+  if (untorn._tag !== "Claimed")
+    return { at: now, suppressions: [], decision: untorn, evidence: undefined, leaving: false }
+  const { firstAttemptAt, sticky } = untorn
+  const decision = tornAt(
+    untorn,
+    sticky === undefined ? undefined : doubtAt(tables, keyHash, firstAttemptAt, sticky)
+  )
   const grant = (isSettled: boolean) => {
     const granted = claimOf(
       claim,
@@ -218,7 +244,12 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   claims.set(keyHash, claim)
   const decision = decideRetry(
     claim,
-    { ...entry, ageMs: now - firstAt, evidence: findEvidence(tables, keyHash, tag, firstAt) },
+    {
+      ...entry,
+      ageMs: now - firstAt,
+      evidence: findEvidence(tables, keyHash, tag, firstAt),
+      doubtAt: doubtAt(tables, keyHash, claim.firstAttemptAt, entry.provider)
+    },
     now
   )
   if (decision._tag === "Settled") {
@@ -246,23 +277,6 @@ export const beginRetry = (tables: MailTables, entry: BeginRetry, now: number): 
   }
 }
 
-/** Where a send without a claim has left the key open since: of a key that is in doubt itself, only at another provider. */
-const openSince = (
-  { rows }: MailTables,
-  { keyHash, provider }: { readonly keyHash: KeyHash; readonly provider: Provider },
-  { ambiguous, firstAttemptAt }: Claim
-): Provider | undefined =>
-  rows.findLast(
-    (row) =>
-      row.keyHash === keyHash &&
-      row.createdAt >= firstAttemptAt &&
-      row.provider !== null &&
-      (row.provider !== provider || !ambiguous) &&
-      // An end without an attempt adds no evidence.
-      (row.outcome === "deferred" ||
-        (row.outcome === "failed" && row.errorKind === "ambiguous" && row.attempts.length > 0))
-  )?.provider ?? undefined
-
 /** Notes the provider that the holder of a claim asks now; false where it may not (`move_email_claim`). */
 export const moveClaim = (
   tables: MailTables,
@@ -273,7 +287,8 @@ export const moveClaim = (
   const moved = movedClaim(claim, owner, provider)
   if (claim === undefined || moved === undefined || findEvidence(tables, keyHash, claim.tag) !== undefined)
     return false
-  const open = openSince(tables, entry, claim)
+  const own = claim.ambiguous ? provider : undefined
+  const open = doubtAt(tables, keyHash, claim.firstAttemptAt, own)
   tables.claims.set(keyHash, open === undefined ? moved : boundClaim(claim, open))
   return open === undefined
 }

@@ -31,6 +31,7 @@ const Began = Schema.Struct({
   sticky: Absent(Provider),
   takeover: Schema.Boolean,
   late: Schema.Boolean,
+  torn: Schema.Boolean,
   firstAttemptAt: Schema.Number,
   lastAttemptAt: Schema.Number,
   tag: Absent(KeyTag),
@@ -54,6 +55,7 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
           sticky: row.sticky,
           takeover: row.takeover,
           late: row.late,
+          ...(row.torn ? { torn: true as const } : {}),
           firstAttemptAt: Math.floor(row.firstAttemptAt),
           lastAttemptAt: Math.floor(row.lastAttemptAt),
           tag: row.tag

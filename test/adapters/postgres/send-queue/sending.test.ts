@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SlowSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as layerStories } from "../../../../src/adapters/postgres/delivery/mail-stories.ts"
 import { MailStories } from "../../../../src/ports/delivery/mail-stories.ts"
+import { noAnswer } from "../../../../src/ports/store-unavailable.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { untilFound } from "../../../support/until.ts"
 import { makeQueueWorld } from "../../../support/worlds/queue-world.ts"
@@ -75,6 +76,34 @@ describe("the sender of the queue", () => {
         yield* world.sql`select from email_log where key_hash = (select key_hash from email_send_queue where id = ${id}::uuid)`,
         1
       )
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("Q1, S2: a key in doubt whose claim could not be moved is asked again, on the same provider", () =>
+    Effect.gen(function* () {
+      let failures = 0
+      const world = yield* makeQueueWorld({
+        storeAs: (store) => ({
+          ...store,
+          moveClaim: (entry) =>
+            failures++ === 0 ? Effect.fail(noAnswer("moveClaim", "a moment")) : store.moveClaim(entry)
+        })
+      })
+      // One of two is suppressed, so that the claim does not say by itself that the request leaves.
+      yield* world.sql`select add_email_suppressions(array['manual:gone@x.test'], null)`
+      const to = ["a@x.test", "gone@x.test"]
+      const { id } = yield* world.enqueue.one(request({ idempotencyKey: "order-4", to }))
+      // A process died in the direct send of the same key.
+      yield* world.sql`
+        insert into email_send_claims (
+          key_hash, payload_hash, state, provider, ambiguous, leaving, owner, first_attempt_at, last_attempt_at
+        )
+        select key_hash, '', 'held', 'provider_a', true, true, 'dead', now() - interval '5 min', now() - interval '5 min'
+        from email_send_queue where id = ${id}::uuid`
+      yield* world.start
+      yield* world.inState(id, "sent")
+      assert.strictEqual(failures, 2)
+      assert.lengthOf(yield* world.providers.provider_a.copies, 1)
     }).pipe(Effect.provide(layerPostgres))
   )
 })

@@ -79,8 +79,59 @@ export const claimsAfter = (it: MailTests): void => {
           assert.strictEqual(again.decision._tag, "Replay")
           const retry = yield* world.store.beginRetry(retrying(one, "provider_b"))
           assert.deepInclude(retry, { _tag: "Go", torn: true })
-          // Its own provider may be asked on the same key, as before.
-          assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Go", torn: false })
+          // And a retry at its own provider would be the other one's second copy.
+          assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Go", torn: true })
+        })
+    )
+
+    it.effect(
+      "is asked for by nobody where a dead call and a send without a claim left it in doubt at two providers (S2)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          yield* world.store.begin(asking(one, { leaseMs: 0 }))
+          yield* world.store.record(attempt(one, "deferred", { provider: "provider_b" }))
+          const heir = yield* world.store.begin(asking(one, { leaseMs: 0 }))
+          assert.deepInclude(heir.decision, { _tag: "Claimed", sticky: "provider_a", torn: true })
+          for (const provider of ["provider_b", "provider_a"] as const)
+            assert.deepInclude(yield* world.store.beginRetry(retrying(one, provider)), {
+              _tag: "Go",
+              torn: true
+            })
+          yield* world.advance(LEASE_MS + 1)
+          const last = yield* world.store.begin(asking(one))
+          assert.deepInclude(last.decision, { _tag: "Claimed", torn: true })
+        })
+    )
+
+    it.effect(
+      "is ended by a retry that finds it in doubt elsewhere, and says so once its own retry ends (S2)",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          const ask = asking(one, { provider: "provider_b" })
+          yield* world.store.begin(ask)
+          yield* world.store.record(
+            attempt(one, "deferred", {
+              provider: "provider_b",
+              settle: settling(ask, one, "deferred", "deferred")
+            })
+          )
+          // Of a send without a claim, whose row could not be written.
+          assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Go", torn: true })
+          const own = retrying(one, "provider_b")
+          assert.deepInclude(yield* world.store.beginRetry(own), { _tag: "Go", torn: true })
+          const settle = settling({ claim: own }, one, "ambiguous", "failed", "ambiguous")
+          const { rowId: id } = own
+          yield* world.store.record(
+            attempt(one, "failed", { rowId: id, provider: "provider_b", errorKind: "ambiguous", settle })
+          )
+          const again = yield* world.store.begin(asking(one))
+          assert.strictEqual(again.decision._tag, "Replay")
+          if (again.decision._tag === "Replay")
+            assert.deepInclude(again.decision.result, { status: "failed", kind: "ambiguous" })
         })
     )
 
