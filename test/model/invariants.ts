@@ -174,7 +174,7 @@ export const brokenAtRest = (state: State): string | undefined => {
   const isOpen = state.rows.some(({ says, tag }) => says === "open" && state.deferred.includes(tag))
   const hasEnded =
     state.rows.some(({ says }) => says !== "open") ||
-    // An event ends the deferral whose tag it names, whoever's request it tells of.
+    // An event ends the deferral whose tag it names, whichever request it belongs to.
     state.requests.some(({ tag, told }) => told && state.deferred.includes(tag)) ||
     state.requests.some((request) => isProven(state, request))
   return isOpen && !hasEnded ? "D1: deferred, and no retry is queued" : undefined

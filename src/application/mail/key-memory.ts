@@ -70,7 +70,7 @@ export class ProcessKeyMemory extends Context.Service<
     readonly owns: (keyHash: KeyHash, owner: string) => boolean
     readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
     /** `doubtAt`: where its own attempt got no clear answer. */
-    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number, doubtAt?: Provider | undefined) => void
+    readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number, doubtAt?: Provider) => void
     /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
     readonly answer: (keyHash: KeyHash, owner: string, result: SendResult) => void
   }

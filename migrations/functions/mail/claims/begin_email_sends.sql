@@ -5,7 +5,7 @@
 -- `decision` is that of `decideClaim` in the domain, taken under the key's row lock and by this clock:
 --   Claimed     the key is held for the owner; `sticky` is the only provider that may see it, `takeover` that an attempt
 --               on it left no result, `late` that its first attempt, at `first_attempt_at` (milliseconds of the epoch), is 24 hours
---               old, `torn` that it is in doubt at the other provider, too (nobody is asked any more), `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
+--               old, `torn` that the key is in doubt at two providers and neither may be asked, `tag` what its requests carry, `evidence` { provider, providerMessageId } that an earlier attempt was accepted.
 --               `last_attempt_at` is the last attempt before this call's: unchanged where no provider is asked (`late`, `torn`, `evidence`).
 --   Replay      `result` is the first call's.
 --   Conflict, InProgress

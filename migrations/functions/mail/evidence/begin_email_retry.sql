@@ -3,7 +3,7 @@
 --   Recorded  its row is there: its outcome was recorded before its message came back.
 --   Settled   `evidence` { provider, providerMessageId } of an accepted attempt.
 --   Busy      another owner's lease on the key is alive.
---   Go        the key is leased to the caller (again, where it asked before); where it is `torn`, in doubt at the other provider, too, nobody may be asked from now on.
+--   Go        the key is leased to the caller (again, where it asked before); `torn`: the key is in doubt at two providers, and neither may be asked.
 -- Of `Settled` and `Go`: `first_attempt_at` and `last_attempt_at` of this use of the key, milliseconds of the epoch.
 --
 -- Lock order: key, rows, claim. An event of the key that is being recorded is waited for: it may be the evidence. A row that an
