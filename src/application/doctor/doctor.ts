@@ -7,6 +7,7 @@ import { databaseVerdicts } from "../../domain/doctor/database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "../../domain/doctor/event-delivery.ts"
 import { modelVerdicts } from "../../domain/doctor/model.ts"
 import { objectVerdicts, probeVerdicts } from "../../domain/doctor/objects.ts"
+import { postmarkVerdicts, postmarkWebhookOf } from "../../domain/doctor/postmark.ts"
 import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "../../domain/doctor/queue.ts"
@@ -30,6 +31,8 @@ interface DoctorOptions {
   readonly visibilitySeconds: number
   /** Where this installation is reached. */
   readonly baseUrl: string
+  /** The user name that Postmark's webhook has to give. */
+  readonly postmarkUser: string
 }
 
 const identityOf = (facts: ProviderBFacts) =>
@@ -85,8 +88,19 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, cloud, database, model, objects, probes, providerA, smtp, ...asked } =
-        yield* Examinations
+      const {
+        alarms,
+        buckets,
+        cloud,
+        database,
+        model,
+        objects,
+        postmark,
+        probes,
+        providerA,
+        smtp,
+        ...asked
+      } = yield* Examinations
       const { baseUrl, region, sender, visibilitySeconds } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -120,6 +134,14 @@ export const examine = (
               Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
             ),
         smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
+        postmark === undefined
+          ? Effect.succeed([])
+          : bounded(
+              "postmark",
+              Effect.map(postmark, (facts) =>
+                postmarkVerdicts(facts, { url: postmarkWebhookOf(baseUrl), user: options.postmarkUser })
+              )
+            ),
         events === undefined
           ? Effect.succeed([])
           : bounded(

@@ -42,6 +42,14 @@ export const PROVIDERS = {
     throughFunctions: false,
     pace: { rate: 0, least: 0, most: 0 },
     whenSilent: null
+  },
+  postmark: {
+    vendor: "Postmark",
+    dedupes: false,
+    throughFunctions: true,
+    // It names no rate, and refuses what is too fast.
+    pace: { rate: 0, least: 0, most: 0 },
+    whenSilent: "the webhooks of its message streams, their user name and password"
   }
 } as const satisfies Readonly<Record<string, ProviderFacts>>
 

@@ -164,6 +164,19 @@ export const AREAS = {
       optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`
   }),
 
+  postmark: area("postmark (Postmark)", {
+    serverToken: secret("POSTMARK_SERVER_TOKEN", text)`
+      Server token; required whenever postmark is primary or fallback. Embedded and unset, postmark is simulated.`,
+    messageStream: open("POSTMARK_MESSAGE_STREAM", text, { fallback: "outbound" })`
+      Message stream of its mail; marketing goes to broadcast.`,
+    webhookUser: open("POSTMARK_WEBHOOK_USER", text, { fallback: "postlane" })`User name of its webhooks.`,
+    webhookPassword: secret("POSTMARK_WEBHOOK_PASSWORD", text, { generated: true })`
+      Their password. Unset, every event is refused.`,
+    baseUrl: open("POSTMARK_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
+    costUsd: open("EMAIL_POSTMARK_COST_USD", decimal, { fallback: "0.0015", unit: "USD a message" })`
+      Price of a message; the default is 15 USD for 10,000 mails (postmarkapp.com/pricing).`
+  }),
+
   cloud,
 
   retryQueue: area("Delayed retry queue", {

@@ -1,7 +1,7 @@
 /**
  * `MailProvider`: a request is prepared once and sent as it is; every way to fail is one of three kinds, after one request.
  *
- * Adapters: memory, resend, ses, simulated, smtp-relay. Rules: S1, S7, MAIL-24, MAIL-30, MAIL-31, MAIL-32.
+ * Adapters: memory, postmark, resend, ses, simulated, smtp-relay. Rules: S1, S7, MAIL-24, MAIL-30, MAIL-31, MAIL-32.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result, type Scope } from "effect"

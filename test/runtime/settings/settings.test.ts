@@ -132,8 +132,8 @@ describe("settings", () => {
       from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 },
-      simulates: { provider_a: true, provider_b: true, smtp: true }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 },
+      simulates: { provider_a: true, provider_b: true, smtp: true, postmark: true }
     })
     assert.deepStrictEqual(settings.retryQueue, {
       address: { _tag: "Postgres", name: "email-defer" },

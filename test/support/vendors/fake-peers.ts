@@ -1,5 +1,7 @@
 import { Effect, Redacted, type Scope } from "effect"
 
+import type { PostmarkOptions } from "../../../src/adapters/postmark/api.ts"
+import { makePostmarkProvider } from "../../../src/adapters/postmark/postmark-provider.ts"
 import { makeResendProvider, type ResendClient } from "../../../src/adapters/resend/resend-provider.ts"
 import { makeSesProvider } from "../../../src/adapters/ses/ses-provider.ts"
 import { formattedKey } from "../../../src/domain/mail/address.ts"
@@ -10,6 +12,7 @@ import type {
   ProviderUnderTest
 } from "../../contracts/mail/mail-provider.ts"
 import type { Acceptance, FakeHttp, Outcome } from "./fake-http.ts"
+import { addressesOf, fakePostmark, type FakePostmarkOptions, type PostmarkPayload } from "./fake-postmark.ts"
 import { fakeResend, type FakeResendOptions, type ResendPayload } from "./fake-resend.ts"
 import { fakeSes, type FakeSesOptions, type SesPayload } from "./fake-ses.ts"
 
@@ -50,6 +53,21 @@ export const sesWithFake = (options: FakeSesOptions & { readonly configurationSe
       configurationSet: options.configurationSet
     })
     return { fake, provider }
+  })
+
+/** The adapter's test token. */
+export const POSTMARK_TOKEN = "0a129aee-test-token"
+
+/** Postmark's adapter with a fake Postmark behind it. */
+export const postmarkWithFake = (options: FakePostmarkOptions = {}) =>
+  Effect.gen(function* () {
+    const fake = yield* listening(() => fakePostmark({ serverToken: POSTMARK_TOKEN, ...options }))
+    const settings: PostmarkOptions = {
+      serverToken: Redacted.make(POSTMARK_TOKEN),
+      baseUrl: fake.url,
+      messageStream: "outbound"
+    }
+    return { fake, settings, provider: makePostmarkProvider(settings) }
   })
 
 const OUTCOMES: Readonly<Record<PeerOutcome, Outcome>> = {
@@ -100,6 +118,18 @@ export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> 
         recipients: keys(Destination.ToAddresses, Destination.CcAddresses, Destination.BccAddresses),
         tags: Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, Value]))
       }
+    })
+  })
+)
+
+/** Postmark, likewise. */
+export const postmarkUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
+  postmarkWithFake(),
+  ({ fake, provider }) => ({
+    provider,
+    peer: peerOf(fake, ({ id, payload }) => {
+      const { Bcc, Cc, Metadata = {}, To } = payload as PostmarkPayload
+      return { messageId: id, recipients: keys([To, Cc, Bcc].flatMap(addressesOf)), tags: Metadata }
     })
   })
 )

@@ -2,8 +2,12 @@ import { Effect, Result } from "effect"
 
 import { EventRecording } from "../../../../application/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
-import { DeliveryIntake, type WebhookRefused } from "../../../../ports/delivery/delivery-log.ts"
-import { invalidRequest, problem } from "../../server/problem.ts"
+import {
+  DeliveryIntake,
+  type WebhookProvider,
+  type WebhookRefused
+} from "../../../../ports/delivery/delivery-log.ts"
+import { invalidRequest, problem, type Problem } from "../../server/problem.ts"
 import { countRefusal, type RefusalReason } from "./webhook-refusals.ts"
 
 /** Largest body of an intake route, bytes. */
@@ -26,27 +30,41 @@ const alertFailed = problem("ALERT_FAILED", "The event is recorded, its alert di
 const REASONS: Readonly<Record<WebhookRefused["about"], RefusalReason>> = {
   secret: "secret_unset",
   signature: "signature",
+  credentials: "secret",
   body: "body"
 }
 
-const refuse = Effect.fnUntraced(function* ({ about, reason }: WebhookRefused) {
-  yield* countRefusal("provider_a", REASONS[about], reason)
-  return yield* Effect.fail(about === "secret" ? problem("FORBIDDEN", reason) : refused(reason))
+/**
+ * How a caller who is not the provider is refused. Postmark sends an event no more once it is answered 403: a wrong password, or none yet,
+ * must not cost the events of that time.
+ */
+const REFUSALS = {
+  provider_a: (reason: string) => problem("FORBIDDEN", reason),
+  postmark: (reason: string) => problem("UNAUTHENTICATED", reason)
+} as const satisfies Readonly<Record<WebhookProvider, (reason: string) => Problem>>
+
+const refuse = Effect.fnUntraced(function* <P extends WebhookProvider>(
+  provider: P,
+  { about, reason }: WebhookRefused
+) {
+  yield* countRefusal(provider, REASONS[about], reason)
+  if (about === "body" || about === "signature") return yield* Effect.fail(refused(reason))
+  return yield* Effect.fail(REFUSALS[provider](reason) as ReturnType<(typeof REFUSALS)[P]>)
 })
 
 /**
- * Makes the answer of `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2). `read` reads the raw body; it runs only where the
- * headers may be those of a signed request.
+ * Makes the answer of a provider's webhook (EVENT-1, EVENT-2, EVENT-6). `read` reads the raw body; it runs only where the headers may be
+ * those of a genuine request.
  */
-export const makeWebhookAnswer = Effect.gen(function* () {
-  const intake = yield* DeliveryIntake
+export const makeWebhookAnswer = Effect.fnUntraced(function* <P extends WebhookProvider>(provider: P) {
+  const webhook = (yield* DeliveryIntake).webhooks[provider]
   const recording = yield* EventRecording
   return Effect.fnUntraced(
     function* <E, R>(read: Effect.Effect<Uint8Array, E, R>, headers: Readonly<Record<string, unknown>>) {
-      const known = intake.webhookHeaders(headers)
-      if (Result.isFailure(known)) return yield* refuse(known.failure)
-      const taken = intake.webhook(yield* read, headers)
-      if (Result.isFailure(taken)) return yield* refuse(taken.failure)
+      const known = webhook.admits(headers)
+      if (Result.isFailure(known)) return yield* refuse(provider, known.failure)
+      const taken = webhook.read(yield* read, headers)
+      if (Result.isFailure(taken)) return yield* refuse(provider, taken.failure)
       const incoming = taken.success
       if (incoming._tag === "Ignored") {
         return incoming.warn
@@ -54,7 +72,7 @@ export const makeWebhookAnswer = Effect.gen(function* () {
           : { ok: true as const, ignored: true as const }
       }
       if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) {
-        yield* countRefusal("provider_a", "body", "the event nests too deeply")
+        yield* countRefusal(provider, "body", "the event nests too deeply")
         return yield* Effect.fail(refused("the event nests too deeply"))
       }
       const { alerted } = yield* recording.record(incoming.event)
