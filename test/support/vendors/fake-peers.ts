@@ -9,7 +9,8 @@ import type {
   Copy,
   PeerOutcome,
   ProviderPeer,
-  ProviderUnderTest
+  ProviderUnderTest,
+  WireFault
 } from "../../contracts/mail/mail-provider.ts"
 import type { Acceptance, FakeHttp, Outcome } from "./fake-http.ts"
 import { addressesOf, fakePostmark, type FakePostmarkOptions, type PostmarkPayload } from "./fake-postmark.ts"
@@ -79,7 +80,22 @@ const OUTCOMES: Readonly<Record<PeerOutcome, Outcome>> = {
   hang: "hang"
 }
 
-const peerOf = (fake: FakeHttp, copyOf: (acceptance: Acceptance) => Copy): ProviderPeer => ({
+const FAULTS: Readonly<Record<WireFault, Outcome>> = {
+  page: "503-html",
+  half: "truncated-200-accepted",
+  "accepted-hang": "hang-accepted"
+}
+
+const peerOf = (
+  fake: FakeHttp,
+  secrets: ReadonlyArray<string>,
+  copyOf: (acceptance: Acceptance) => Copy
+): ProviderPeer => ({
+  wire: {
+    next: (fault) => Effect.promise(() => fake.script([FAULTS[fault]])),
+    bodies: Effect.sync(() => fake.requests.map(({ body }) => body)),
+    secrets
+  },
   next: (...outcomes) => Effect.promise(() => fake.script(outcomes.map((outcome) => OUTCOMES[outcome]))),
   copies: Effect.sync(() => fake.accepted.map(copyOf)),
   received: Effect.sync(() => fake.received),
@@ -96,7 +112,7 @@ export const resendUnderTest = (
 ): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
   Effect.map(resendWithFake({}, client), ({ fake, provider }) => ({
     provider,
-    peer: peerOf(fake, ({ id, payload }) => {
+    peer: peerOf(fake, [RESEND_KEY], ({ id, payload }) => {
       const { to, cc, bcc, tags = [] } = payload as ResendPayload
       return {
         messageId: id,
@@ -111,7 +127,7 @@ export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> 
   sesWithFake(),
   ({ fake, provider }) => ({
     provider,
-    peer: peerOf(fake, ({ id, payload }) => {
+    peer: peerOf(fake, ["ses-secret-key", "ses-session-token"], ({ id, payload }) => {
       const { Destination = {}, EmailTags = [] } = payload as SesPayload
       return {
         messageId: `0100${id}-000000`,
@@ -127,7 +143,7 @@ export const postmarkUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Sc
   postmarkWithFake(),
   ({ fake, provider }) => ({
     provider,
-    peer: peerOf(fake, ({ id, payload }) => {
+    peer: peerOf(fake, [POSTMARK_TOKEN], ({ id, payload }) => {
       const { Bcc, Cc, Metadata = {}, To } = payload as PostmarkPayload
       return { messageId: id, recipients: keys([To, Cc, Bcc].flatMap(addressesOf)), tags: Metadata }
     })
