@@ -80,11 +80,23 @@ const retryAfterOf = (headers: Headers): number | undefined => {
   return /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
 }
 
+/** What is asked besides the path. */
+interface Question {
+  /** Of a POST, JSON; a GET has none. */
+  readonly body?: string
+  /** Limit on the answer. */
+  readonly maxBytes?: number
+}
+
 /**
  * One call, with `fetch`, which no runtime retries for a POST. The answer is read to a bound and no redirect is followed: it would make
  * the POST a GET, and carry the token elsewhere. An interruption aborts it.
  */
-export const ask = (options: PostmarkOptions, path: string, body?: string): Effect.Effect<Answer, NoAnswer> =>
+export const ask = (
+  options: PostmarkOptions,
+  path: string,
+  { body, maxBytes = body === undefined ? MAX_ANSWER : MAX_SEND_ANSWER }: Question = {}
+): Effect.Effect<Answer, NoAnswer> =>
   Effect.tryPromise({
     try: async (signal): Promise<Answer> => {
       const answer = await fetch(addressOfApi(options) + path, {
@@ -98,7 +110,7 @@ export const ask = (options: PostmarkOptions, path: string, body?: string): Effe
         redirect: "manual",
         signal
       })
-      const whole = boundedBody(body === undefined ? MAX_ANSWER : MAX_SEND_ANSWER)
+      const whole = boundedBody(maxBytes)
       const { status, headers } = answer
       for await (const chunk of answer.body ?? []) whole.add(chunk)
       return { status, body: jsonOf(whole.text()), retryAfterMs: retryAfterOf(headers) }

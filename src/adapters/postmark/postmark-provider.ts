@@ -65,7 +65,7 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
       if (body === undefined) {
         return Effect.fail(failure("rejected", "the request is not one that this provider prepared"))
       }
-      return ask(options, "/email", payloadOf(body)).pipe(
+      return ask(options, "/email", { body: payloadOf(body) }).pipe(
         Effect.mapError(unanswered),
         Effect.tap(({ status }) => answeredWith(status)),
         Effect.flatMap(accepted),
