@@ -76,6 +76,10 @@ export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
 /** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
 export const POLLED_PROVIDER = "provider_a" satisfies Provider
 
+/** Whether rows may hold events that no webhook brought: then they cannot show that the webhook is dead. */
+export const isPolled = (provider: Provider): boolean =>
+  provider === POLLED_PROVIDER || provider === "postmark"
+
 /** The one that outreach mail is pinned to: it has configuration sets, one of which tells its events from others (EVENT-70). */
 export const OUTREACH_PROVIDER = "provider_b" satisfies Provider
 

@@ -328,7 +328,7 @@ export const makeWorld = (
       Context.add(
         PollLog,
         PollLog.of({
-          known: (ids) => road("poll's look-up", pollLog.known(ids)),
+          known: (ids, provider) => road("poll's look-up", pollLog.known(ids, provider)),
           position: road("poll's position", pollLog.position),
           savePosition: (position, version) =>
             road("poll's position", pollLog.savePosition(position, version))
