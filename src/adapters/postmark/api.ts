@@ -22,7 +22,7 @@ export const addressOfApi = ({ baseUrl = VENDOR_URL }: PostmarkOptions): string 
 /** Whether the token can be sent. `fetch` would throw one that cannot, in its message. */
 export const isToken = (token: string): boolean => HEADER_VALUE.test(token)
 
-/** An answer whose head arrived. */
+/** An answer that was read to its end. */
 export interface Answer {
   readonly status: number
   /** Undefined where the whole body is no JSON. */

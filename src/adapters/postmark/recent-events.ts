@@ -13,6 +13,7 @@ import {
   textOf,
   timeOf
 } from "../../domain/delivery/untrusted.ts"
+import { append } from "../../domain/lists.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { KEY_TAG } from "../../domain/mail/tag.ts"
 import { ListFailure, RecentEvents } from "../../ports/delivery/event-poll.ts"
@@ -90,6 +91,11 @@ const listed = Effect.fnUntraced(function* (
   return listOf(items).filter((item) => !isDeeperThan(item, MAX_DEPTH))
 })
 
+const eventsOf = (
+  items: ReadonlyArray<unknown>,
+  decode: (item: unknown) => DeliveryEvent | undefined
+): ReadonlyArray<DeliveryEvent> => items.flatMap((item) => decode(item) ?? [])
+
 /** `GET /messages/outbound` and `GET /bounces` of both streams: the newest of each. */
 export const makeRecentEvents = (options: PostmarkOptions): RecentEvents["Service"] =>
   RecentEvents.of({
@@ -101,16 +107,12 @@ export const makeRecentEvents = (options: PostmarkOptions): RecentEvents["Servic
       const found: Array<DeliveryEvent> = []
       for (const stream of new Set([options.messageStream, MARKETING_STREAM])) {
         // A mail before its bounces, so that the row is there.
-        for (const item of yield* listed(options, "/messages/outbound", stream))
-          found.push(...one(sent(item)))
-        for (const item of yield* listed(options, "/bounces", stream)) found.push(...one(bounced(item)))
+        append(found, eventsOf(yield* listed(options, "/messages/outbound", stream), sent))
+        append(found, eventsOf(yield* listed(options, "/bounces", stream), bounced))
       }
       return found
     })
   })
-
-const one = (event: DeliveryEvent | undefined): ReadonlyArray<DeliveryEvent> =>
-  event === undefined ? [] : [event]
 
 /** The lists of the server that the token is of. */
 export const layer = (options: PostmarkOptions): Layer.Layer<RecentEvents> =>

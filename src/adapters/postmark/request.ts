@@ -38,7 +38,7 @@ type PostmarkBody = typeof PostmarkBody.Type
 /** Reads a queued body. */
 export const decodeBody = Schema.decodeUnknownOption(PostmarkBody)
 
-/** Postmark takes marketing mail in a stream of its own kind alone; this is the one that each server has. */
+/** The stream of marketing mail: Postmark takes that in broadcast streams only, and each server has this one. */
 export const MARKETING_STREAM = "broadcast"
 
 /** Limits of metadata (Email API, "Metadata"). */

@@ -48,7 +48,7 @@ const dumpOf = (options: PostmarkOptions, stream: string) => {
   )
 }
 
-/** The suppressions of both streams that mail goes to; each stream has a list of its own. */
+/** The suppressions of both streams that mail goes to: Postmark keeps a list for each. */
 export const suppressionsOfServer = (options: PostmarkOptions): ProviderSuppressions =>
   isToken(Redacted.value(options.serverToken))
     ? Stream.fromIterable(new Set([options.messageStream, MARKETING_STREAM])).pipe(

@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 
 /** What Postmark's webhook is given to authorise itself. */
-export interface WebhookCredentials {
+interface WebhookCredentials {
   readonly user: string
   readonly password: Redacted.Redacted
 }

@@ -51,13 +51,13 @@ const REPLIES: ReadonlySet<string> = new Set([
   "Unsubscribe"
 ])
 
-/** `HardBounce: what the other server said`, as far as it is given. */
+/** `HardBounce: what the other server said`, or the part that is given. */
 const reasonOf = ({ Description, Details, Type }: Fields): string | undefined => {
   const parts = [textOf(Type), textOf(Details) ?? textOf(Description)].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join(": ")
 }
 
-/** A bounce in the core's terms; also an item of the list of bounces. Undefined: it is none. */
+/** A bounce in the core's terms, from the webhook or the list. Undefined for a reply. */
 const bounce = (fields: Fields): Meaning | undefined => {
   const type = textOf(fields["Type"]) ?? ""
   if (REPLIES.has(type)) return undefined
@@ -91,7 +91,7 @@ const subscriptionChange = (fields: Fields): Meaning | undefined => {
   }
 }
 
-/** The event in the core's terms (EVENT-6); undefined for what is not logged. */
+/** The event in the core's terms (EVENT-6), or undefined: it is not logged. */
 const meaningOf = (fields: Fields): Meaning | undefined => {
   const recipient = bareAddressOf(fields["Recipient"])
   switch (fields["RecordType"]) {

@@ -184,7 +184,7 @@ const sesRequest = (event: SimulatedEvent, secret: Redacted.Redacted): VendorReq
   }
 }
 
-/** Postmark's record of each event, with its members; a delay is a bounce that is none yet. */
+/** Postmark's record of each event, with its members. It reports a delay as a transient bounce. */
 const postmarkRecord = ({ at, from, subject, type }: SimulatedEvent, recipient: string): object => {
   const bounce = { ID: 1, Email: recipient, From: from, Subject: subject, BouncedAt: at, Inactive: false }
   switch (type) {

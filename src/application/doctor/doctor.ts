@@ -78,6 +78,28 @@ const cloudChecks = ({ cloud, model }: Pick<Examinations["Service"], "cloud" | "
     : bounded("model", Effect.map(model, modelVerdicts))
 ]
 
+/** The checks of the providers but `provider_b`, which others wait for. */
+const providerChecks = (
+  { postmark, providerA, smtp }: Pick<Examinations["Service"], "postmark" | "providerA" | "smtp">,
+  { baseUrl, postmarkUser, sender }: DoctorOptions
+) => [
+  providerA === undefined
+    ? unused("provider_a", "provider_a is simulated or not used")
+    : bounded(
+        "provider_a",
+        Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
+      ),
+  smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
+  postmark === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "postmark",
+        Effect.map(postmark, (facts) =>
+          postmarkVerdicts(facts, { url: postmarkWebhookOf(baseUrl), user: postmarkUser })
+        )
+      )
+]
+
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
@@ -121,27 +143,13 @@ export const examine = (
               "queue",
               Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
             ),
-        providerA === undefined
-          ? unused("provider_a", "provider_a is simulated or not used")
-          : bounded(
-              "provider_a",
-              Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
-            ),
         providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")
           : bounded(
               "provider_b",
               Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
             ),
-        smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
-        postmark === undefined
-          ? Effect.succeed([])
-          : bounded(
-              "postmark",
-              Effect.map(postmark, (facts) =>
-                postmarkVerdicts(facts, { url: postmarkWebhookOf(baseUrl), user: options.postmarkUser })
-              )
-            ),
+        ...providerChecks({ postmark, providerA, smtp }, options),
         events === undefined
           ? Effect.succeed([])
           : bounded(

@@ -30,7 +30,7 @@ export type PostmarkFacts =
   | { readonly _tag: "Unknown"; readonly why: string }
 
 /** Where the webhook of an installation leads, and what it gives. */
-export interface ExpectedWebhook {
+interface ExpectedWebhook {
   readonly url: string
   readonly user: string
 }

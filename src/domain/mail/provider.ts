@@ -76,6 +76,13 @@ export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
 /** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
 export const POLLED_PROVIDER = "provider_a" satisfies Provider
 
+/** The webhooks that bring one event a request, by the name of the function that takes it. */
+export const WEBHOOKS = {
+  "provider-a-webhook": "provider_a",
+  "postmark-webhook": "postmark"
+} as const satisfies Readonly<Record<string, ReportingProvider>>
+export type WebhookName = keyof typeof WEBHOOKS
+
 /** Whether rows may hold events that no webhook brought: then they cannot show that the webhook is dead. */
 export const isPolled = (provider: Provider): boolean =>
   provider === POLLED_PROVIDER || provider === "postmark"

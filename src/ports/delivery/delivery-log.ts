@@ -7,7 +7,7 @@ import type {
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider, WebhookName } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The result of recording an event, and whether it was backfill that keeps its alert's claim. */
@@ -64,9 +64,6 @@ export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
   readonly reason: string
 }> {}
 
-/** The providers with a webhook that brings one event a request. */
-export type WebhookProvider = Extract<Provider, "provider_a" | "postmark">
-
 /** Reads one provider's webhook. */
 export interface WebhookReader {
   /** Whether the headers may be genuine: asked before the body is read. */
@@ -82,7 +79,7 @@ export interface WebhookReader {
 export class DeliveryIntake extends Context.Service<
   DeliveryIntake,
   {
-    readonly webhooks: Readonly<Record<WebhookProvider, WebhookReader>>
+    readonly webhooks: Readonly<Record<WebhookName, WebhookReader>>
     /** The parsed body of `provider_b`'s event bus, one envelope or a list. */
     readonly bus: (body: unknown) => ReadonlyArray<IncomingEvent>
   }

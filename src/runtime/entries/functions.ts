@@ -10,7 +10,7 @@ import { sweepAlerts } from "../../application/delivery/alerts.ts"
 import { AuditDigest } from "../../application/delivery/audit-digest.ts"
 import * as EventRecording from "../../application/delivery/event-recording.ts"
 import { EventPoll } from "../../application/delivery/poll.ts"
-import type { WebhookProvider } from "../../ports/delivery/delivery-log.ts"
+import type { WebhookName } from "../../domain/mail/provider.ts"
 import * as AuditDigestLayer from "../compose/delivery/audit-digest.ts"
 import * as DeliveryIntake from "../compose/delivery/delivery-intake.ts"
 import * as Poll from "../compose/delivery/event-poll.ts"
@@ -43,7 +43,7 @@ const recording = (settings: Settings) =>
     )
   )
 
-const webhookOf = (provider: WebhookProvider): EdgeFunction =>
+const webhookOf = (name: WebhookName): EdgeFunction =>
   makeFunction({
     guarded: false,
     maxBody: MAX_INTAKE_BODY,
@@ -53,7 +53,7 @@ const webhookOf = (provider: WebhookProvider): EdgeFunction =>
           Layer.provide(yield* database(settings))
         )
         const context = yield* Layer.build(services)
-        const answer = yield* Effect.provideContext(makeWebhookAnswer(provider), context)
+        const answer = yield* Effect.provideContext(makeWebhookAnswer(name), context)
         return HttpServerResponse.jsonUnsafe(
           yield* answer(Effect.succeed(body), Object.fromEntries(request.headers))
         )
@@ -61,10 +61,10 @@ const webhookOf = (provider: WebhookProvider): EdgeFunction =>
   })
 
 /** `POST {functions_url}/provider-a-webhook` (EVENT-1). */
-export const providerAWebhook: EdgeFunction = webhookOf("provider_a")
+export const providerAWebhook: EdgeFunction = webhookOf("provider-a-webhook")
 
 /** `POST {functions_url}/postmark-webhook` (EVENT-6). */
-export const postmarkWebhook: EdgeFunction = webhookOf("postmark")
+export const postmarkWebhook: EdgeFunction = webhookOf("postmark-webhook")
 
 /** `POST {functions_url}/provider-a-events-fetcher` (EVENT-30 to EVENT-32). */
 export const providerAEventsFetcher: EdgeFunction = makeFunction({

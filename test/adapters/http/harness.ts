@@ -223,7 +223,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.succeed(
         DeliveryIntake,
         DeliveryIntake.of({
-          webhooks: { provider_a: NO_WEBHOOK, postmark: NO_WEBHOOK },
+          webhooks: { "provider-a-webhook": NO_WEBHOOK, "postmark-webhook": NO_WEBHOOK },
           bus: () => []
         })
       ),

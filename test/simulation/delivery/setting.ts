@@ -328,7 +328,7 @@ export const makeWorld = (
       Context.add(
         PollLog,
         PollLog.of({
-          known: (ids, provider) => road("poll's look-up", pollLog.known(ids, provider)),
+          known: (ids, of) => road("poll's look-up", pollLog.known(ids, of)),
           position: road("poll's position", pollLog.position),
           savePosition: (position, version) =>
             road("poll's position", pollLog.savePosition(position, version))

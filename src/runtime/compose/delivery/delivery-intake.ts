@@ -78,7 +78,7 @@ export const layer = (settings: DeliverySettings): Layer.Layer<DeliveryIntake> =
   return Layer.succeed(
     DeliveryIntake,
     DeliveryIntake.of({
-      webhooks: { provider_a: signed(settings), postmark: named(settings) },
+      webhooks: { "provider-a-webhook": signed(settings), "postmark-webhook": named(settings) },
       bus: (body) => decodeBusEvents(body, { outreachSet })
     })
   )

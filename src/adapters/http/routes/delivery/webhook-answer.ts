@@ -39,32 +39,32 @@ const REASONS: Readonly<Record<WebhookRefused["about"], RefusalReason>> = {
  * must not cost the events of that time.
  */
 const REFUSALS = {
-  provider_a: (reason: string) => problem("FORBIDDEN", reason),
-  postmark: (reason: string) => problem("UNAUTHENTICATED", reason)
-} as const satisfies Readonly<Record<WebhookProvider, (reason: string) => Problem>>
+  "provider-a-webhook": (reason: string) => problem("FORBIDDEN", reason),
+  "postmark-webhook": (reason: string) => problem("UNAUTHENTICATED", reason)
+} as const satisfies Readonly<Record<WebhookName, (reason: string) => Problem>>
 
-const refuse = Effect.fnUntraced(function* <P extends WebhookProvider>(
-  provider: P,
+const refuse = Effect.fnUntraced(function* <N extends WebhookName>(
+  name: N,
   { about, reason }: WebhookRefused
 ) {
-  yield* countRefusal(provider, REASONS[about], reason)
+  yield* countRefusal(WEBHOOKS[name], REASONS[about], reason)
   if (about === "body" || about === "signature") return yield* Effect.fail(refused(reason))
-  return yield* Effect.fail(REFUSALS[provider](reason) as ReturnType<(typeof REFUSALS)[P]>)
+  return yield* Effect.fail(REFUSALS[name](reason) as ReturnType<(typeof REFUSALS)[N]>)
 })
 
 /**
  * Makes the answer of a provider's webhook (EVENT-1, EVENT-2, EVENT-6). `read` reads the raw body; it runs only where the headers may be
  * those of a genuine request.
  */
-export const makeWebhookAnswer = Effect.fnUntraced(function* <P extends WebhookProvider>(provider: P) {
-  const webhook = (yield* DeliveryIntake).webhooks[provider]
+export const makeWebhookAnswer = Effect.fnUntraced(function* <N extends WebhookName>(name: N) {
+  const webhook = (yield* DeliveryIntake).webhooks[name]
   const recording = yield* EventRecording
   return Effect.fnUntraced(
     function* <E, R>(read: Effect.Effect<Uint8Array, E, R>, headers: Readonly<Record<string, unknown>>) {
       const known = webhook.admits(headers)
-      if (Result.isFailure(known)) return yield* refuse(provider, known.failure)
+      if (Result.isFailure(known)) return yield* refuse(name, known.failure)
       const taken = webhook.read(yield* read, headers)
-      if (Result.isFailure(taken)) return yield* refuse(provider, taken.failure)
+      if (Result.isFailure(taken)) return yield* refuse(name, taken.failure)
       const incoming = taken.success
       if (incoming._tag === "Ignored") {
         return incoming.warn
@@ -72,7 +72,7 @@ export const makeWebhookAnswer = Effect.fnUntraced(function* <P extends WebhookP
           : { ok: true as const, ignored: true as const }
       }
       if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) {
-        yield* countRefusal(provider, "body", "the event nests too deeply")
+        yield* countRefusal(WEBHOOKS[name], "body", "the event nests too deeply")
         return yield* Effect.fail(refused("the event nests too deeply"))
       }
       const { alerted } = yield* recording.record(incoming.event)

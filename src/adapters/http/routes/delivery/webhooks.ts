@@ -13,7 +13,8 @@ import { EventRecording } from "../../../../application/delivery/event-recording
 import { CampaignEvents } from "../../../../application/outreach/campaign-events.ts"
 import type { IncomingEvent } from "../../../../domain/delivery/delivery-event.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
-import { DeliveryIntake, type WebhookProvider } from "../../../../ports/delivery/delivery-log.ts"
+import type { Provider } from "../../../../domain/mail/provider.ts"
+import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
 import { apiOf, builtWith, openQuery } from "../../server/endpoint.ts"
 import { readLargeBytes, readLargeJson } from "../../server/json-body.ts"
@@ -122,7 +123,7 @@ const tooDeep = (incoming: IncomingEvent) =>
 const reasonOf = ({ code }: Problem) => (code === "PAYLOAD_TOO_LARGE" ? "size" : "body")
 
 /** Reads the bytes as they came: a signature is over them. */
-const readCounting = (provider: WebhookProvider, request: HttpServerRequest.HttpServerRequest) =>
+const readCounting = (provider: Provider, request: HttpServerRequest.HttpServerRequest) =>
   Effect.tapError(readLargeBytes(request, MAX_INTAKE_BODY), (unread) => {
     const reason = reasonOf(unread)
     const detail = reason === "size" ? "the body is too large" : "the body ended early"
@@ -134,8 +135,8 @@ export const webhookHandlers = HttpApiBuilder.group(
   apiOf(WebhookGroup),
   "webhook",
   Effect.fnUntraced(function* (handlers) {
-    const ofA = yield* makeWebhookAnswer("provider_a")
-    const ofPostmark = yield* makeWebhookAnswer("postmark")
+    const ofA = yield* makeWebhookAnswer("provider-a-webhook")
+    const ofPostmark = yield* makeWebhookAnswer("postmark-webhook")
     return handlers
       .handle("providerA", ({ request }) => ofA(readCounting("provider_a", request), request.headers))
       .handle("postmark", ({ request }) => ofPostmark(readCounting("postmark", request), request.headers))
