@@ -60,25 +60,6 @@ const section = (primary: Provider, rows: ReadonlyArray<Row>): ReadonlyArray<str
   ""
 ]
 
-/** What Postlane makes of a cell, in the columns of the table that are its own. */
-const OWN = COLUMNS.slice(0, 7)
-
-/** Postmark's cells as far as they differ from those of Amazon SES, which has no key either. */
-const likeSes = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
-  const texts = (primary: Provider) =>
-    rows.filter(({ cell }) => cell.primary === primary).map((row) => line(OWN.map(([, text]) => text(row))))
-  const known = new Set(texts("provider_b"))
-  return [
-    `## ${PROVIDERS.postmark.vendor} (\`postmark\`) as the primary`,
-    "",
-    "As Amazon SES but for these rows, since its adapter sees that no request left:",
-    "",
-    ...table(OWN, []),
-    ...texts("postmark").filter((text) => !known.has(text)),
-    ""
-  ]
-}
-
 /** In how many cells of how many something left more than one copy. */
 const twice = (rows: ReadonlyArray<Row>, copies: (row: Row) => number | undefined): string => {
   const counts = rows.map(copies).filter((count) => count !== undefined)
@@ -133,6 +114,7 @@ export const faultMatrixPage = (rows: ReadonlyArray<Row>): string =>
     "- The fallback is asked only after an answer that proves that nothing was accepted: the provider's own 503, a rate limit.",
     "  A refused message ends there: no other provider is asked and nothing leaves.",
     "- Everything else may have been accepted. It goes nowhere else, and is tried again on the same key and provider.",
+    "- A refused connection proves to Postmark's adapter alone that nothing left. Its other cells are those of Amazon SES.",
     "- Resend dedupes on the key, so that one copy leaves with or without an event.",
     "- Amazon SES and Postmark have no such key. The event stops the retry, and one copy leaves. Without an event in time the retry leaves a",
     "  second copy of a mail that was accepted: losing mail is the only other choice. None goes out through two providers.",
@@ -141,8 +123,7 @@ export const faultMatrixPage = (rows: ReadonlyArray<Row>): string =>
     "## The others",
     "",
     "The same cells, the same fakes. `@upyo/pool` runs its strategy `priority` over two transports, `notifme-sdk` its strategy",
-    "`fallback` over two custom providers; both make one request a send through the vendor's SDK, with that SDK's retries off,",
-    "and give up a request that is not answered in time, as Postlane does.",
+    "`fallback` over two custom providers; both make one request a send through the vendor's SDK, with that SDK's retries off.",
     '"SES SDK" is `@aws-sdk/client-sesv2` alone with its default of three attempts; "fault once" means that only its first',
     'request goes wrong. "Error" means that the caller got the answer that the mail is not sent, and would send it again; those',
     "later copies are not counted. A refused message that the other provider takes counts as one copy, as any other.",
@@ -151,8 +132,7 @@ export const faultMatrixPage = (rows: ReadonlyArray<Row>): string =>
     "",
     ...summary(rows),
     "",
-    ...PEERS_PRIMARIES.flatMap((primary) => section(primary, rows)),
-    ...likeSes(rows)
+    ...PEERS_PRIMARIES.flatMap((primary) => section(primary, rows))
   ].join("\n")
 
 /** Writes the page, or with `check` compares it; true where it is as it should be. */

@@ -71,6 +71,27 @@ describe("fault matrix: Postlane, an event recorded before the retry", () => {
   )
 })
 
+describe("fault matrix: Postmark", () => {
+  it("differs from Amazon SES where a connection is refused, and nowhere else", () => {
+    const made = (primary: Provider) =>
+      rows
+        .filter(({ cell }) => cell.primary === primary)
+        .map(({ cell, postlane, withEvent }) => ({
+          fault: cell.outcome.fault,
+          accepted: cell.accepted,
+          status: postlane.result.status,
+          copies: copiesOf(postlane),
+          withEvent: withEvent && copiesOf(withEvent)
+        }))
+    const [ses, postmark] = [made("provider_b"), made("postmark")]
+    const differing = postmark.filter((row, at) => JSON.stringify(row) !== JSON.stringify(ses[at]))
+    assert.deepStrictEqual(
+      differing.map(({ fault }) => fault),
+      ["refused"]
+    )
+  })
+})
+
 describe("fault matrix: the page", () => {
   it("in docs/ is current, the peers' columns included", async () => {
     const page = await readFile(new URL("../../docs/reference/fault-matrix.md", import.meta.url), "utf8")

@@ -78,6 +78,31 @@ const cloudChecks = ({ cloud, model }: Pick<Examinations["Service"], "cloud" | "
     : bounded("model", Effect.map(model, modelVerdicts))
 ]
 
+/** The checks of what mail and its events pass. */
+const pathChecks = (
+  {
+    events,
+    queue
+  }: {
+    readonly events: Effect.Effect<Found<EventFacts>> | undefined
+    readonly queue: Effect.Effect<QueueFacts> | undefined
+  },
+  { baseUrl, visibilitySeconds }: DoctorOptions
+) => [
+  queue === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "queue",
+        Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
+      ),
+  events === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "events",
+        Effect.map(events, (facts) => eventVerdicts(facts, webhookOf(baseUrl)))
+      )
+]
+
 /** The checks of the providers but `provider_b`, which others wait for. */
 const providerChecks = (
   { postmark, providerA, smtp }: Pick<Examinations["Service"], "postmark" | "providerA" | "smtp">,
@@ -123,7 +148,7 @@ export const examine = (
         smtp,
         ...asked
       } = yield* Examinations
-      const { baseUrl, region, sender, visibilitySeconds } = options
+      const { region, sender } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
         part === undefined ? Effect.succeed(undefined) : Effect.cached(part)
@@ -137,24 +162,13 @@ export const examine = (
           : bounded("database", Effect.map(database, databaseVerdicts)),
         ...storeChecks({ buckets, objects, probes }),
         ...cloudChecks({ cloud, model }),
-        queue === undefined
-          ? Effect.succeed([])
-          : bounded(
-              "queue",
-              Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
-            ),
+        ...pathChecks({ queue, events }, options),
+        ...providerChecks({ postmark, providerA, smtp }, options),
         providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")
           : bounded(
               "provider_b",
               Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
-            ),
-        ...providerChecks({ postmark, providerA, smtp }, options),
-        events === undefined
-          ? Effect.succeed([])
-          : bounded(
-              "events",
-              Effect.map(events, (facts) => eventVerdicts(facts, webhookOf(baseUrl)))
             ),
         alarms === undefined
           ? Effect.succeed([])

@@ -2,11 +2,8 @@ import { Effect, Result } from "effect"
 
 import { EventRecording } from "../../../../application/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
-import {
-  DeliveryIntake,
-  type WebhookProvider,
-  type WebhookRefused
-} from "../../../../ports/delivery/delivery-log.ts"
+import { type WebhookName, WEBHOOKS } from "../../../../domain/mail/provider.ts"
+import { DeliveryIntake, type WebhookRefused } from "../../../../ports/delivery/delivery-log.ts"
 import { invalidRequest, problem, type Problem } from "../../server/problem.ts"
 import { countRefusal, type RefusalReason } from "./webhook-refusals.ts"
 
