@@ -214,8 +214,9 @@ describe("Postmark: what goes over the wire", () => {
           { numRuns: 50 }
         )
       )
-      const short = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`tag-${n}`, `${n}`]))
-      yield* provider.send(provider.prepare(mail({ tags: short }), KEY))
+      const short = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`a-tag-${n}`, `${n}`]))
+      const more = { ...short, "b-tag": "1", "postlane-more": "2", "z-tag": "3" }
+      yield* provider.send(provider.prepare(mail({ tags: more }), KEY))
       const { Metadata } = JSON.parse(fake.requests.at(-1)!.body) as { readonly Metadata: object }
       assert.deepStrictEqual(Metadata, { ...short, postlane_key: KEY.tag })
     })

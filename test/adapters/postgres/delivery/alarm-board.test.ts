@@ -279,26 +279,28 @@ describe("what the alarms measure", () => {
     }).pipe(Effect.provide(layerBoard))
   )
 
-  it.live("the mails of provider_a since its webhook brought an event, whatever the poll found of them", () =>
-    Effect.gen(function* () {
-      const sql = yield* WriteSql
-      const log = yield* DeliveryLog
-      const silent = Effect.map(measured, (counts) => counts.silent.provider_a)
-      for (const minutes of [90, 80, 40, 20]) {
-        yield* row(minutes, { provider: "provider_a", last_event: "delivered", status: "delivered" })
-      }
-      assert.strictEqual(yield* silent, 3)
-      yield* log.heard("provider_b")
-      assert.strictEqual(yield* silent, 3)
-      yield* log.heard("provider_a")
-      assert.strictEqual(yield* silent, 0)
-      yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
-      assert.strictEqual(yield* silent, 2)
-      yield* Effect.all(
-        Array.from({ length: 20 }, () => log.heard("provider_a")),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(yield* silent, 0)
-    }).pipe(Effect.provide(layerBoard))
+  it.live.each(["provider_a", "postmark"] as const)(
+    "the mails of %s since its webhook brought an event, whatever the poll found of them",
+    (provider) =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const log = yield* DeliveryLog
+        const silent = Effect.map(measured, (counts) => counts.silent[provider])
+        for (const minutes of [90, 80, 40, 20]) {
+          yield* row(minutes, { provider, last_event: "delivered", status: "delivered" })
+        }
+        assert.strictEqual(yield* silent, 3)
+        yield* log.heard("provider_b")
+        assert.strictEqual(yield* silent, 3)
+        yield* log.heard(provider)
+        assert.strictEqual(yield* silent, 0)
+        yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
+        assert.strictEqual(yield* silent, 2)
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => log.heard(provider)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(yield* silent, 0)
+      }).pipe(Effect.provide(layerBoard))
   )
 })

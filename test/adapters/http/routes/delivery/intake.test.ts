@@ -9,7 +9,7 @@ import { makeMailDatabase, type MailDatabase } from "../../../../../src/adapters
 import { Alerts } from "../../../../../src/application/delivery/alerts.ts"
 import * as EventRecording from "../../../../../src/application/delivery/event-recording.ts"
 import type { FailedSend } from "../../../../../src/domain/delivery/delivery-event.ts"
-import { DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
+import { DeliveryIntake, DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
 import * as Intake from "../../../../../src/runtime/compose/delivery/delivery-intake.ts"
 import { decodeSettings } from "../../../../../src/runtime/settings/settings.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
@@ -137,6 +137,13 @@ describe("the webhook of postmark", () => {
     await open.stop()
     expect([database.rows(), alerts]).toEqual([[], []])
     expect([...server.logs, ...open.logs].join("\n")).not.toContain(PASSWORD)
+  })
+
+  it("is not read either without its credentials", () => {
+    const { webhooks } = Effect.runSync(Effect.provide(Effect.service(DeliveryIntake), intake))
+    const webhook = webhooks["postmark-webhook"]
+    const read = (headers: Record<string, string>) => webhook.read(Buffer.from(hard), headers)._tag
+    expect([read({}), read(basic("other")), read(basic(PASSWORD))]).toEqual(["Failure", "Failure", "Success"])
   })
 
   it("refuses what is no event, ignores what is none of ours, and asks again where nothing was recorded", async () => {
