@@ -141,9 +141,13 @@ describe("the webhook of postmark", () => {
 
   it("is not read either without its credentials", () => {
     const { webhooks } = Effect.runSync(Effect.provide(Effect.service(DeliveryIntake), intake))
-    const webhook = webhooks["postmark-webhook"]
-    const read = (headers: Record<string, string>) => webhook.read(Buffer.from(hard), headers)._tag
-    expect([read({}), read(basic("other")), read(basic(PASSWORD))]).toEqual(["Failure", "Failure", "Success"])
+    const ours = webhooks["postmark-webhook"]
+    const taken = (headers: Record<string, string>) => ours.read(Buffer.from(hard), headers)._tag
+    expect([taken({}), taken(basic("other")), taken(basic(PASSWORD))]).toEqual([
+      "Failure",
+      "Failure",
+      "Success"
+    ])
   })
 
   it("refuses what is no event, ignores what is none of ours, and asks again where nothing was recorded", async () => {
