@@ -7,7 +7,7 @@ import type {
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider, WebhookName } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The result of recording an event, and whether it was backfill that keeps its alert's claim. */
@@ -56,27 +56,30 @@ export class DeliveryLog extends Context.Service<
 >()("postlane/ports/DeliveryLog") {}
 
 /**
- * A webhook body that is not what the provider signed (`signature`), or is signed but not JSON (`body`); or every request
- * is refused because no signing secret is set (`secret`).
+ * A webhook body that is not what the provider signed (`signature`), or of a caller without the credentials (`credentials`), or is
+ * genuine but not JSON (`body`); or every request is refused because no secret is set (`secret`).
  */
 export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
-  readonly about: "secret" | "signature" | "body"
+  readonly about: "secret" | "signature" | "credentials" | "body"
   readonly reason: string
 }> {}
+
+/** Reads one provider's webhook. */
+export interface WebhookReader {
+  /** Whether the headers may be genuine: asked before the body is read. */
+  readonly admits: (headers: Readonly<Record<string, unknown>>) => Result.Result<void, WebhookRefused>
+  /** The raw body: verified, then parsed. */
+  readonly read: (
+    body: Uint8Array,
+    headers: Readonly<Record<string, unknown>>
+  ) => Result.Result<IncomingEvent, WebhookRefused>
+}
 
 /** Parses the providers' notifications. Pure; nothing is recorded here. */
 export class DeliveryIntake extends Context.Service<
   DeliveryIntake,
   {
-    /** Whether the headers of `provider_a`'s webhook may be genuine: asked before the body is read. */
-    readonly webhookHeaders: (
-      headers: Readonly<Record<string, unknown>>
-    ) => Result.Result<void, WebhookRefused>
-    /** The raw body of `provider_a`'s webhook: verified, then parsed. */
-    readonly webhook: (
-      body: Uint8Array,
-      headers: Readonly<Record<string, unknown>>
-    ) => Result.Result<IncomingEvent, WebhookRefused>
+    readonly webhooks: Readonly<Record<WebhookName, WebhookReader>>
     /** The parsed body of `provider_b`'s event bus, one envelope or a list. */
     readonly bus: (body: unknown) => ReadonlyArray<IncomingEvent>
   }

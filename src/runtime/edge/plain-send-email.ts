@@ -97,6 +97,7 @@ const MAIL_AREAS: ReadonlySet<string> = new Set([
   "providerA",
   "providerB",
   "smtp",
+  "postmark",
   "cloud",
   "retryQueue"
 ])

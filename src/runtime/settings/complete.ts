@@ -85,12 +85,13 @@ const cloudOf = ({
 
 /** Which providers are simulated: embedded, those that are not configured. */
 const simulatedOf = (
-  { cloud, providerA, smtp }: Values,
+  { cloud, postmark, providerA, smtp }: Values,
   embedded: boolean
 ): Readonly<Record<Provider, boolean>> => ({
   provider_a: embedded && providerA.apiKey === undefined,
   provider_b: embedded && cloudOf(cloud).credentials === undefined,
-  smtp: embedded && smtp.url === undefined
+  smtp: embedded && smtp.url === undefined,
+  postmark: embedded && postmark.serverToken === undefined
 })
 
 /**
@@ -105,7 +106,7 @@ const fallbackOf = (values: Values, embedded: boolean) => {
 }
 
 const sendingOf = (values: Values, embedded: boolean) => {
-  const { domains, providerA, providerB, sending } = values
+  const { domains, postmark, providerA, providerB, sending } = values
   const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
   return {
     ...sending,
@@ -113,12 +114,25 @@ const sendingOf = (values: Values, embedded: boolean) => {
     fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */
-    costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd, smtp: 0 },
+    costUsd: {
+      provider_a: providerA.costUsd,
+      provider_b: providerB.costUsd,
+      smtp: 0,
+      postmark: postmark.costUsd
+    },
     simulates: simulatedOf(values, embedded)
   }
 }
 
-const providersOf = ({ cloud, domains, providerA, providerB }: Values) => ({
+const providersOf = ({ cloud, domains, postmark, providerA, providerB }: Values) => ({
+  postmark: {
+    ...postmark,
+    /** What its webhook is given; undefined: its events are refused. */
+    webhook:
+      postmark.webhookPassword === undefined
+        ? undefined
+        : { user: postmark.webhookUser, password: postmark.webhookPassword }
+  },
   providerA: {
     ...providerA,
     /** Any of them may have signed an event. */
@@ -174,7 +188,12 @@ const sendQueueOf = (values: Values, embedded: boolean) => {
     concurrency,
     maxAgeMs: maxAgeHours * 3_600_000,
     vendorLimits,
-    paces: [pace("provider_a", rateA), pace("provider_b", rateB), pace("smtp", undefined)]
+    paces: [
+      pace("provider_a", rateA),
+      pace("provider_b", rateB),
+      pace("smtp", undefined),
+      pace("postmark", undefined)
+    ]
   }
 }
 const eventHooksOf = ({ eventHooks: { privateNetworks, secrets, url } }: Values, embedded: boolean) => ({

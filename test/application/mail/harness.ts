@@ -40,13 +40,19 @@ export const makeHarness = Effect.fnUntraced(function* (
 ) {
   const database = makeMailDatabase()
   const broker = makeDeferBroker({ visibilitySeconds: 60 })
-  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [], smtp: [] }
+  const scripts: Record<Provider, Array<SimulatedOutcome>> = {
+    provider_a: [],
+    provider_b: [],
+    smtp: [],
+    postmark: []
+  }
   const provider = (name: Provider) =>
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
   const providers = {
     provider_a: provider("provider_a"),
     provider_b: provider("provider_b"),
-    smtp: provider("smtp")
+    smtp: provider("smtp"),
+    postmark: provider("postmark")
   }
   const scope = yield* Scope.make()
   const plain = MailProviders.of({
@@ -78,7 +84,7 @@ export const makeHarness = Effect.fnUntraced(function* (
             attemptTimeoutMs: 15_000,
             dbTimeoutMs: 2_500,
             deferDelaysSeconds: [120, 600, 900],
-            costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+            costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
           }),
           Layer.succeed(MailStore, options.store?.(inTime(database.store)) ?? inTime(database.store)),
           Layer.succeed(DeferQueue, {

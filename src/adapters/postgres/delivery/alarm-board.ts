@@ -13,7 +13,7 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import { POLLED_PROVIDER, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
+import { isPolled, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -91,7 +91,7 @@ const silent = (provider: Provider) => `(
     select from email_log l
     where l.provider = '${provider}' and l.outcome = 'sent'
       and l.created_at < now() - interval '${SILENCE_AFTER_MINUTES} minutes'
-      and l.created_at > greatest(${provider === POLLED_PROVIDER ? webhookHeard(provider) : newestWithEvent(provider)}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
+      and l.created_at > greatest(${isPolled(provider) ? webhookHeard(provider) : newestWithEvent(provider)}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
     limit ${MAX_SILENT}
   ) as x
 )`
