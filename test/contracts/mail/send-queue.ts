@@ -412,6 +412,18 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.deepInclude(found, { state: "sending", result: null })
       }))
 
+    test("keeps by which sender token a request was queued (FRONT-2)", (world) =>
+      Effect.gen(function* () {
+        const sender = "00000000-0000-4000-8000-00000000000a"
+        const [own, other] = yield* world.inItsTime(
+          world.queue.enqueue([{ ...entry({}), sender }, entry({})])
+        )
+        const senderOf = (id: QueueId) =>
+          Effect.map(world.inItsTime(world.queue.find(id)), (found) => found?.sender)
+        assert.strictEqual(yield* senderOf(own!.id), sender)
+        assert.isNull(yield* senderOf(other!.id))
+      }))
+
     test("a lease that is prolonged prolongs its claim: no other call takes the key meanwhile", (world) =>
       Effect.gen(function* () {
         yield* enqueue(world, { idempotencyKey: "k" })

@@ -41,6 +41,7 @@ export interface QueueRow {
   result: SendResult | null
   endedAt: number | undefined
   readonly createdAt: number
+  readonly sender: string | null
 }
 
 /** The pace of a provider (`email_pace`). */
@@ -163,6 +164,7 @@ export const rowOfRequest = (
     passedLease: undefined,
     firstTakenAt: undefined,
     request,
+    sender: entry.sender ?? null,
     deferral: undefined,
     tried: [],
     error: null,
