@@ -4,6 +4,7 @@ import type { LogRowId } from "../../domain/ids.ts"
 import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "../../domain/mail/deferred-send.ts"
 import { deferred, failed, type SendResult, sent, type Tried } from "../../domain/mail/send-result.ts"
 import { type ClaimPassed, holdsFor } from "./hold.ts"
+import { watchRetries } from "./retry-watch.ts"
 import { derivedRowId, ENQUEUE_TIMEOUT_MS, enqueueRetry, type Sending, type SendParts } from "./sending.ts"
 import { findEvidence, noteEvidence } from "./store-access.ts"
 import { storeNow } from "./store-time.ts"
@@ -64,6 +65,7 @@ export const defer = Effect.fnUntraced(function* (
   yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
     Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
   )
+  yield* watchRetries(parts)
   return deferred(sending, tried)
 })
 

@@ -15,6 +15,7 @@ import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.t
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
 import { ProcessKeyMemory } from "./key-memory.ts"
+import { RetryWatch } from "./retry-watch.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 import { makeUseTag } from "./use-tag.ts"
@@ -138,6 +139,7 @@ export const makeSendParts = Effect.gen(function* () {
     memory: yield* ProcessKeyMemory,
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
+    retryWatch: yield* RetryWatch,
     scope: yield* Effect.scope,
     useTag: yield* makeUseTag,
     sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),

@@ -225,6 +225,8 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
     queue: {
       ...parts.queue,
       configured: true,
+      // Whoever sends from the queue makes its retries, too.
+      isConsumed: Effect.succeed(true),
       enqueue: (message, delaySeconds) =>
         Effect.sync(() => {
           work.next = { message, delaySeconds }

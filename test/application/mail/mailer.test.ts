@@ -127,6 +127,29 @@ describe("a send", () => {
     })
   )
 
+  it.effect("D1: says once that nobody makes the retries, and what to do", () =>
+    Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void said.push(...[message].flat()))
+      const world = yield* makeHarness()
+      const deferOne = Effect.suspend(() => {
+        world.scripts.provider_a.push("ambiguous-lost")
+        return Effect.andThen(world.send(mail()), TestClock.adjust("61 seconds"))
+      }).pipe(Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
+      const warnings = () => said.filter((one) => typeof one === "string" && /postlane serve.*retry: true/.test(one))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* world.consume
+          yield* deferOne
+        })
+      )
+      assert.lengthOf(warnings(), 0)
+      yield* deferOne
+      yield* deferOne
+      assert.lengthOf(warnings(), 1)
+    })
+  )
+
   it.effect("takes a time-out for ambiguous after 15 s, and no earlier", () =>
     Effect.gen(function* () {
       const world = yield* makeHarness()

@@ -33,6 +33,8 @@ export interface DeferQueueCapabilities {
   readonly dedupes: boolean
   /** Runs on a clock that the test moves. */
   readonly virtualTime: boolean
+  /** It knows of its consumers. */
+  readonly knowsConsumers: boolean
 }
 
 /** A message as a send leaves it. */
@@ -132,6 +134,20 @@ export const suite = (
         const { at } = yield* consumer.next
         assert.isAtLeast(at - from, 1_990)
         assert.deepStrictEqual(yield* Deferred.await(received), message)
+      })
+    )
+
+    test("knows whether somebody consumes it, where it can know (D1)", 5, ({ queue, second }) =>
+      Effect.gen(function* () {
+        const { knowsConsumers } = capabilities
+        assert.strictEqual(yield* queue.isConsumed, knowsConsumers ? false : undefined)
+        if (!knowsConsumers) return
+        const consumer = yield* startConsumer(second, () => Effect.void)
+        yield* queue.enqueue(deferredSend("consumed"), 0)
+        yield* consumer.next
+        assert.isTrue(yield* queue.isConsumed)
+        yield* Fiber.interrupt(consumer.fiber)
+        assert.isFalse(yield* queue.isConsumed)
       })
     )
 

@@ -182,7 +182,10 @@ describe("settings", () => {
     })
     assert.deepStrictEqual(address("http://127.0.0.1:4566/0/q", SERVE)._tag, "Sqs")
     assert.deepStrictEqual(address("postgres:my_queue-2", SERVE), { _tag: "Postgres", name: "my_queue-2" })
-    assert.deepStrictEqual(address(undefined, SERVE), { _tag: "None" })
+    for (const options of [SERVE, { embedded: false, library: true }])
+      assert.deepStrictEqual(address(undefined, options), { _tag: "Postgres", name: "email-defer" })
+    assert.deepStrictEqual(address(" ", SERVE), { _tag: "None" })
+    assert.deepStrictEqual(decode({}, { embedded: false, library: true }).retryQueue.address, { _tag: "None" })
     assert.deepStrictEqual(problems({ ...PROVIDER_B, EMAIL_DEFER_QUEUE_URL: "postgres:q" }, SERVE), [
       "EMAIL_DEFER_QUEUE_URL"
     ])
@@ -415,7 +418,6 @@ describe("settings", () => {
         "BASE_URL",
         "EMAIL_FALLBACK",
         "PROVIDERB_WEBHOOK_SECRET",
-        "EMAIL_DEFER_QUEUE_URL",
         "TRUSTED_MAIL_HOPS"
       ]
     )
