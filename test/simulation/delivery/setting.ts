@@ -319,7 +319,7 @@ export const makeWorld = (
           record: (event, options) => road("record event", log.record(event, options)),
           heard: () => Effect.void,
           traceparent: (sendId) => log.traceparent(sendId),
-          releaseAlert: (sendId) => road("release alert", log.releaseAlert(sendId)),
+          releaseAlert: (sendId, taken) => road("release alert", log.releaseAlert(sendId, taken)),
           confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),
           claimDueAlert: road("claim alert", log.claimDueAlert)
         })

@@ -620,6 +620,7 @@ export interface AlertAnswer {
   readonly success: true
   readonly delivery: "delivered" | "disabled"
   readonly escalated?: "telegram" | undefined
+  readonly lacks?: { readonly taken: ReadonlyArray<string>; readonly missing: ReadonlyArray<"email" | "chat"> } | undefined
 }
 
 export interface AlertRequest {
@@ -633,6 +634,7 @@ export interface AlertRequest {
   readonly source?: string | undefined
   readonly reason?: string | undefined
   readonly occurredAt?: string | undefined
+  readonly taken?: ReadonlyArray<string> | undefined
 }
 
 export interface ContactMessageRow {

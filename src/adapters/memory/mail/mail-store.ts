@@ -71,7 +71,7 @@ export interface MailDatabase {
   /** What a webhook or the poll does (`record_email_event`). */
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   /** Releases an alert's claim (`release_email_alert`). */
-  readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean>
+  readonly releaseAlert: (sendId: LogRowId, taken?: ReadonlyArray<string>) => Effect.Effect<boolean>
   /** Notes that an alert went out (`confirm_email_alert`). */
   readonly confirmAlert: (sendId: LogRowId) => Effect.Effect<boolean>
   /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
@@ -173,7 +173,7 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
     unclaimed: () => unclaimed,
     tables,
     recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),
-    releaseAlert: (sendId) => atNow((now) => releaseAlert(tables, sendId, now)),
+    releaseAlert: (sendId, taken) => atNow((now) => releaseAlert(tables, sendId, now, taken)),
     confirmAlert: (sendId) => atNow((now) => confirmAlert(tables, sendId, now)),
     claimDueAlert: atNow((now) => claimDueAlert(tables, now)),
     rows: () => [...tables.rows],
