@@ -225,7 +225,7 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
     queue: {
       ...parts.queue,
       configured: true,
-      // Whoever sends from the queue makes its retries, too.
+      // The sender of the queue makes its retries, too.
       isConsumed: Effect.succeed(true),
       enqueue: (message, delaySeconds) =>
         Effect.sync(() => {

@@ -2,7 +2,7 @@
  * `DeferQueue`: a message comes no earlier than its delay, stays until it was handled, and after three receives is a dead
  * letter.
  *
- * Adapters: memory, postgres, sqs. Rules: D2, D3, MAIL-54, MAIL-55.
+ * Adapters: memory, postgres, sqs. Rules: D1, D2, D3, MAIL-54, MAIL-55.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Logger, Queue, Schedule, type Scope } from "effect"
