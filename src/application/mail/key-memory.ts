@@ -147,8 +147,8 @@ const learntClaim = (
 })
 
 /** Where the end of a call or a retry leaves its own attempt without a clear answer. */
-const doubtOf = ({ result, state }: ClaimEnd): Provider | undefined =>
-  state === "ambiguous" || state === "deferred" ? (result?.provider ?? undefined) : undefined
+const doubtOf = ({ ambiguous, result, state }: ClaimEnd): Provider | undefined =>
+  ambiguous && (state === "ambiguous" || state === "deferred") ? (result?.provider ?? undefined) : undefined
 
 /**
  * The claim of another call of the process that went on from one which had been frozen past its lease, and which is accepted now: no other

@@ -11,7 +11,6 @@ import {
   type SendRequest,
   withoutBlocked
 } from "../../domain/mail/message.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
 import {
   failed,
   IdempotencyConflict,
@@ -24,16 +23,15 @@ import {
 } from "../../domain/mail/send-result.ts"
 import { statusRank } from "../../domain/mail/status.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
-import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
-import { afterwardsMs, defer } from "./defer.ts"
+import { afterwardsMs, defer, notAsked } from "./defer.ts"
+import { reportFailover } from "./failover-report.ts"
 import { type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
-import { layerKeyMemory } from "./key-memory.ts"
-import { countFailover, countSend } from "./metrics.ts"
+import { countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
-import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
+import { layerProcess, makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { newTrace, traced } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
@@ -65,7 +63,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
       }
     })
   )
-).pipe(Layer.provide(layerKeyMemory))
+).pipe(Layer.provide(layerProcess))
 
 /** One send; each of its log lines names it. */
 const send = (
@@ -253,13 +251,18 @@ const deliver = Effect.fnUntraced(function* (
   }
   const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
-  const attempt = yield* traced(
-    sending.trace,
+  const attempt = yield* parts.circuits.unlessHanging(
     provider,
-    adapter === undefined || request === undefined
-      ? Effect.fail(unconfigured(provider))
-      : runner.attempt(adapter, request)
+    config.attemptTimeoutMs,
+    traced(
+      sending.trace,
+      provider,
+      adapter === undefined || request === undefined
+        ? Effect.fail(unconfigured(provider))
+        : runner.attempt(adapter, request)
+    )
   )
+  if (attempt === undefined) return yield* notAsked(parts, sending, tried, request, refusal)
   if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
@@ -302,17 +305,6 @@ const certain = Effect.fnUntraced(function* (
   return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
 })
 
-/** Reports the fail-over (MAIL-73). */
-const reportFailover = (
-  { details: { source } }: Sending,
-  { message: reason, provider: from }: ProviderFailure,
-  to: Provider
-): Effect.Effect<void> =>
-  Effect.logWarning("EMAIL_FAILOVER").pipe(
-    Effect.annotateLogs({ from, to, reason, source }),
-    Effect.andThen(countFailover)
-  )
-
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -328,7 +320,7 @@ const conclude = Effect.fnUntraced(function* (
     )
   }
   const state = settledState(result.status, hold.ownKind, hold.doubtful)
-  const ambiguous = hold.doubtful || result.status === "deferred" || state === "ambiguous"
+  const ambiguous = hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
   const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
@@ -14,7 +14,8 @@ import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
-import { ProcessKeyMemory } from "./key-memory.ts"
+import { layerCircuits, ProviderCircuits } from "./circuits.ts"
+import { layerKeyMemory, ProcessKeyMemory } from "./key-memory.ts"
 import { RetryWatch } from "./retry-watch.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
@@ -30,6 +31,8 @@ interface Hold {
   ownKind: FailureKind | undefined
   /** An earlier attempt on the key was ambiguous, or unknown here. */
   doubtful: boolean
+  /** The call ends without having asked its last provider, which hangs. */
+  unasked?: true
   /** Where the store says that somebody else has left the key open since. */
   openAt?: Provider
   /** Recipients who must not get the mail, by a look-up that was later than the call's first; absent where there was none. */
@@ -93,6 +96,9 @@ export class MailerConfig extends Context.Service<
   }
 >()("postlane/application/MailerConfig") {}
 
+/** What a process that sends keeps in memory. */
+export const layerProcess = Layer.merge(layerKeyMemory, layerCircuits)
+
 /** How long a queue may take to make a deferral durable, milliseconds. */
 export const ENQUEUE_TIMEOUT_MS = 5_000
 
@@ -137,6 +143,7 @@ export const makeSendParts = Effect.gen(function* () {
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
     memory: yield* ProcessKeyMemory,
+    circuits: yield* ProviderCircuits,
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
     retryWatch: yield* RetryWatch,

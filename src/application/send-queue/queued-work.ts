@@ -236,6 +236,8 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
           work.next = { message, delaySeconds }
         })
     },
+    // Nobody waits for a queued mail: its attempts are probes, each of them.
+    circuits: { ...parts.circuits, unlessHanging: (_provider, _lastsMs, attempt) => attempt },
     store: {
       ...parts.store,
       begin: (entry) =>

@@ -1,7 +1,21 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Data, Effect, Exit, Layer, Logger, MutableHashSet, RcMap, type Result, Scope } from "effect"
+import {
+  Context,
+  Data,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  MutableHashMap,
+  MutableHashSet,
+  Option,
+  RcMap,
+  type Result,
+  Scope
+} from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
+import { type Circuits, KeptCircuits } from "../../application/mail/circuits.ts"
 import { layer as layerMailer, Mailer } from "../../application/mail/mailer.ts"
 import { layer as layerRetry, type RetryHandler } from "../../application/mail/retry.ts"
 import * as Enqueue from "../../application/send-queue/enqueue.ts"
@@ -54,8 +68,14 @@ const databaseOf = (settings: Settings) =>
     })
   )
 
-/** The mailer, and the handler of its retries: they share what the process remembers of its keys. */
-const layerOf = (settings: Settings): Layer.Layer<Mailer | RetryHandler | DeferQueue> => {
+/**
+ * The mailer, and the handler of its retries: they share what the process remembers of its keys. What it knows of providers that hang
+ * outlives the mailer.
+ */
+const layerOf = (
+  settings: Settings,
+  circuits?: Circuits
+): Layer.Layer<Mailer | RetryHandler | DeferQueue> => {
   const credentials = nodeCredentials(settings)
   const providers = nodeProviders(settings, credentials)
   const ports = mailPortsOn(
@@ -63,7 +83,10 @@ const layerOf = (settings: Settings): Layer.Layer<Mailer | RetryHandler | DeferQ
     { providers, credentials, crypto: NodeCrypto.layer },
     databaseOf(settings)
   )
-  return Layer.merge(layerMailer, layerRetry).pipe(Layer.provideMerge(ports))
+  return Layer.merge(layerMailer, layerRetry).pipe(
+    Layer.provide(Layer.succeed(KeptCircuits, circuits)),
+    Layer.provideMerge(ports)
+  )
 }
 
 /** Consumes the retry queue for as long as the scope is open (`retry: true`). */
@@ -127,8 +150,15 @@ let shared: Shared | undefined
 const acquire = (): Shared => {
   if (shared !== undefined) return shared
   const scope = Scope.makeUnsafe()
+  const circuits = MutableHashMap.empty<Env, Circuits>()
+  const circuitsOf = (env: Env): Circuits => {
+    const kept = Option.getOrElse(MutableHashMap.get(circuits, env), () => new Map())
+    MutableHashMap.set(circuits, env, kept)
+    return kept
+  }
   const make = RcMap.make({
-    lookup: (env: Env) => openMailer(env, { edge: false, layer: layerOf, logSink }),
+    lookup: (env: Env) =>
+      openMailer(env, { edge: false, layer: (settings) => layerOf(settings, circuitsOf(env)), logSink }),
     idleTimeToLive: IDLE_TIME_TO_LIVE
   })
   const makeStores = RcMap.make({ lookup: openStores, idleTimeToLive: IDLE_TIME_TO_LIVE })
@@ -214,7 +244,7 @@ export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefuse
   Layer.effect(
     Mailer,
     Effect.suspend(() =>
-      openMailer(envOf(options, process.env), { edge: false, layer: layerOf }).pipe(
+      openMailer(envOf(options, process.env), { edge: false, layer: (settings) => layerOf(settings) }).pipe(
         Effect.tap(({ context }) =>
           options?.retry === true ? Effect.provideContext(retries, context) : Effect.void
         ),

@@ -3,6 +3,7 @@ import { Clock, Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
 
@@ -352,6 +353,94 @@ describe("a send", () => {
       assert.match(refused.message, /^to: /)
       assert.strictEqual(world.database.rows().length, 0)
       assert.strictEqual((yield* world.received).provider_a, 0)
+    })
+  )
+})
+
+describe("a provider that hangs", () => {
+  /** Three callers wait in vain; then one probes. */
+  const hanging = Effect.fnUntraced(function* (options: Parameters<typeof makeHarness>[0] = {}) {
+    const world = yield* makeHarness(options)
+    const { provider_a } = world.scripts
+    provider_a.push("hang-lost", "hang-lost", "hang-lost", "hang-lost")
+    for (const key of ["1", "2", "3"]) {
+      const fiber = yield* Effect.forkChild(world.send(mail({ idempotencyKey: key })))
+      yield* TestClock.adjust("15 seconds")
+      yield* Fiber.join(fiber)
+    }
+    const probe = yield* Effect.forkChild(world.send(mail({ idempotencyKey: "probe" })))
+    yield* TestClock.adjust("1 millis")
+    return { ...world, probe }
+  })
+
+  it.effect("keeps nobody waiting but one: the others are deferred at once, and not asked", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ fallback: "provider_b" })
+      const result = yield* world.send(mail({ idempotencyKey: "k" }))
+      assert.deepInclude(result, { ok: true, status: "deferred", provider: "provider_a", failedOver: false })
+      assert.deepStrictEqual(yield* world.received, { provider_a: 4, provider_b: 0 })
+      const row = world.database.rows().find(({ idempotencyKey }) => idempotencyKey === "k")
+      assert.deepStrictEqual([row?.status, row?.attempts.length], ["deferred", 0])
+      assert.strictEqual((yield* world.queued).length, 4)
+    })
+  )
+
+  it.effect("S2: leaves a key that it was not asked on in no doubt", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* world.send(mail({ idempotencyKey: "k" }))
+      const claimOf = (key: string) => {
+        const row = world.database.rows().find(({ idempotencyKey }) => idempotencyKey === key)
+        return world.database.claim(anyId(row?.keyHash ?? ""))
+      }
+      assert.deepInclude(claimOf("k"), { state: "deferred", ambiguous: false })
+      assert.deepInclude(claimOf("3"), { state: "deferred", ambiguous: true })
+    })
+  )
+
+  it.effect("D1: a mail that was deferred unasked goes out by its retry", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* world.send(mail({ idempotencyKey: "k" }))
+      const message = (yield* world.queued).find(({ details }) => details.idempotencyKey === "k")
+      yield* TestClock.adjust("2 minutes")
+      yield* world.retry(message!)
+      assert.deepInclude(yield* world.send(mail({ idempotencyKey: "k" })), { ok: true, status: "sent" })
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+    })
+  )
+
+  it.effect("S3: without a queue fails at once, certainly unsent, and goes to no other provider", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ queue: false, fallback: "provider_b" })
+      const result = yield* world.send(mail({ idempotencyKey: "k" }))
+      assert.deepInclude(result, { ok: false, status: "failed", kind: "unavailable" })
+      assert.deepStrictEqual(yield* world.received, { provider_a: 4, provider_b: 0 })
+      yield* TestClock.adjust("15 seconds")
+      assert.deepInclude(yield* world.send(mail({ idempotencyKey: "k" })), { ok: true, status: "sent" })
+    })
+  )
+
+  it.effect("S2: a key in doubt stays in doubt, though its provider is not asked again", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ queue: false })
+      const again = yield* world.send(mail({ idempotencyKey: "3" }))
+      assert.deepInclude(again, { status: "failed", kind: "ambiguous" })
+      assert.strictEqual((yield* world.received).provider_a, 4)
+    })
+  )
+
+  it.effect("any answer to the probe, a refusal too, ends it", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* TestClock.adjust("15 seconds")
+      assert.deepInclude(yield* Fiber.join(world.probe), { status: "deferred" })
+      world.scripts.provider_a.push("unavailable")
+      assert.deepInclude(yield* world.send(mail()), { status: "failed", kind: "unavailable" })
+      world.scripts.provider_a.push("hang-lost")
+      yield* Effect.forkChild(world.send(mail()))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* world.send(mail()), { ok: true, status: "sent" })
     })
   )
 })

@@ -1,0 +1,72 @@
+import { Context, Effect, Layer } from "effect"
+
+import { afterProbe, afterSign, type Circuit, CLOSED, enter, HANGS_AFTER, type Sign } from "../../domain/mail/circuit.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
+import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { uptime } from "../uptime.ts"
+
+/** What a process knows of the providers that hang. */
+export type Circuits = Map<Provider, Circuit>
+
+/** The circuits to go on with, for a process whose mailers come and go; by default each mailer's own. */
+export const KeptCircuits = Context.Reference<Circuits | undefined>("postlane/application/KeptCircuits", {
+  defaultValue: () => undefined
+})
+
+/** Keeps callers from waiting for a provider that is known to hang (MAIL-36). */
+export class ProviderCircuits extends Context.Service<
+  ProviderCircuits,
+  {
+    /**
+     * Runs an attempt of at most `lastsMs`; where the provider hangs and another caller probes it, it asks nobody and returns
+     * undefined.
+     */
+    readonly unlessHanging: <A, E>(
+      provider: Provider,
+      lastsMs: number,
+      attempt: Effect.Effect<A, E>
+    ) => Effect.Effect<A | undefined, E>
+    /** Takes note of how an attempt ended. */
+    readonly note: (provider: Provider, sign: Sign) => Effect.Effect<void>
+  }
+>()("postlane/application/ProviderCircuits") {}
+
+const make = (circuits: Circuits): ProviderCircuits["Service"] => {
+  const of = (provider: Provider) => circuits.get(provider) ?? CLOSED
+  return {
+    unlessHanging: (provider, lastsMs, attempt) =>
+      Effect.flatMap(uptime, (now) => {
+        const { circuit, entry } = enter(of(provider), now, lastsMs)
+        circuits.set(provider, circuit)
+        if (entry === "hangs") return Effect.undefined
+        if (entry === "ask") return attempt
+        return Effect.ensuring(
+          attempt,
+          Effect.sync(() => circuits.set(provider, afterProbe(of(provider), circuit.probeUntil)))
+        )
+      }),
+    note: (provider, sign) =>
+      Effect.suspend(() => {
+        const before = of(provider)
+        const after = afterSign(before, sign)
+        circuits.set(provider, after)
+        if (before.hung < HANGS_AFTER && after.hung >= HANGS_AFTER)
+          return Effect.logWarning(
+            `${provider} hangs: ${after.hung} attempts in a row got no answer in time. Sends wait for their retry at once, but for one at a time`
+          )
+        return before.hung >= HANGS_AFTER && after.hung === 0
+          ? Effect.logInfo(`${provider} answers again`)
+          : Effect.void
+      })
+  }
+}
+
+/** One for all that is built together, which is a process. */
+export const layerCircuits: Layer.Layer<ProviderCircuits> = Layer.effect(
+  ProviderCircuits,
+  Effect.map(KeptCircuits, (kept) => make(kept ?? new Map()))
+)
+
+/** Notes how an attempt ended; one that a shutdown cut off says nothing of the provider. */
+export const signOf = (failure: ProviderFailure): Sign | undefined =>
+  failure.cut === "late" ? "hung" : failure.cut === "stopped" ? undefined : "answered"
