@@ -19,7 +19,9 @@ export const defer = Effect.fnUntraced(function* (
   sending: Sending,
   tried: Tried,
   request: ProviderRequest,
-  reason: string
+  reason: string,
+  /** The retry waits for at least so long. */
+  leastSeconds = 0
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, sending)
@@ -34,7 +36,8 @@ export const defer = Effect.fnUntraced(function* (
   if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
     return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
   const now = yield* storeNow(time)
-  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  const scheduled = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  const delay = scheduled === undefined ? undefined : Math.max(scheduled, leastSeconds)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
   if (hasExpired(expiresAt, now + delay * 1000))

@@ -12,6 +12,7 @@ import {
   withoutBlocked
 } from "../../domain/mail/message.ts"
 import {
+  deferred,
   failed,
   IdempotencyConflict,
   IdempotencyInProgress,
@@ -28,10 +29,18 @@ import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
 import { afterwardsMs, defer, notAsked } from "./defer.ts"
 import { reportFailover } from "./failover-report.ts"
-import { type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
+import { certain, type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
+import { attemptedFor, untilWritten, withImpatience } from "./impatience.ts"
 import { countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
-import { layerProcess, makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
+import {
+  type Impatience,
+  layerProcess,
+  makeSendParts,
+  type Sending,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { newTrace, traced } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
@@ -59,7 +68,9 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
         const message = makeMessage(request, parts.config.defaults)
         return Result.isFailure(message)
           ? Effect.fail(new InvalidRequest({ issues: message.failure }))
-          : parts.runner.detached(send(parts, message.success, request))
+          : withImpatience(request.deferAfterMs, (impatience) =>
+              parts.runner.detached(send(parts, message.success, request, impatience))
+            )
       }
     })
   )
@@ -69,12 +80,13 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
 const send = (
   parts: SendParts,
   message: Message,
-  request: SendRequest
+  request: SendRequest,
+  impatience: Impatience | undefined
 ): Effect.Effect<SendResult, NotBegun> =>
   Effect.flatMap(parts.newId(), (id) => {
     const rowId = LogRowId.make(id)
     const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
-    return sendOnce(parts, message, request, { rowId, owner: rowId, key }).pipe(
+    return sendOnce(parts, message, request, { rowId, owner: rowId, key }, impatience).pipe(
       Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
     )
   })
@@ -84,7 +96,8 @@ export const sendOnce = Effect.fnUntraced(function* (
   parts: SendParts,
   message: Message,
   { idempotencyKey: chosenKey, requireClaim = false }: Pick<SendRequest, "idempotencyKey" | "requireClaim">,
-  { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId }
+  { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId },
+  impatience?: Impatience
 ): Effect.fn.Return<SendResult, NotBegun> {
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
@@ -129,6 +142,7 @@ export const sendOnce = Effect.fnUntraced(function* (
     time: begun.time,
     sticky: decision.sticky,
     isFirst: decision.sticky === undefined || decision.takeover,
+    impatience,
     trace: newTrace()
   }
   const { evidence } = begun
@@ -254,19 +268,29 @@ const deliver = Effect.fnUntraced(function* (
   const attempt = yield* parts.circuits.unlessHanging(
     provider,
     config.attemptTimeoutMs,
-    traced(
-      sending.trace,
-      provider,
-      adapter === undefined || request === undefined
-        ? Effect.fail(unconfigured(provider))
-        : runner.attempt(adapter, request)
+    attemptedFor(
+      parts,
+      sending,
+      tried,
+      request,
+      traced(
+        sending.trace,
+        provider,
+        adapter === undefined || request === undefined
+          ? Effect.fail(unconfigured(provider))
+          : runner.attempt(adapter, request)
+      )
     )
   )
   if (attempt === undefined) return yield* notAsked(parts, sending, tried, request, refusal)
-  if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
+  if (Result.isSuccess(attempt)) {
+    sending.trace.retryAt = null
+    return sent(sending, tried, attempt.success.messageId)
+  }
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
   if (failure.knowsKey === true) sending.hold.doubtful = true
+  if (sending.hold.isDeferred === true) return deferred(sending, tried)
   const after = afterFailure(route, sending.hold.doubtful, failure.kind)
   const next =
     after._tag !== "FailOver" || (yield* parts.terms.mayFailOver(after.to))
@@ -292,19 +316,6 @@ const deliver = Effect.fnUntraced(function* (
   }
 })
 
-/** A refusal is certain only while the call holds its key. */
-const certain = Effect.fnUntraced(function* (
-  parts: SendParts,
-  sending: Sending,
-  result: SendResult
-): Effect.fn.Return<SendResult, ClaimPassed> {
-  if (result.ok || result.provider === null) return result
-  const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
-  if (isHeld) return result
-  sending.hold.ownKind = undefined
-  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
-})
-
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -323,7 +334,8 @@ const conclude = Effect.fnUntraced(function* (
   const ambiguous = hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
-  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))
+  const write = record(parts, rowOf(parts.config, result, details, trace, end))
+  const recorded = yield* hold.isDeferred === true ? untilWritten(parts, write) : write
   if (recorded === undefined) return result
   yield* reportUnclaimed(parts)
   const isProven =

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Deferred, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
@@ -7,6 +7,7 @@ import type { DeferredSend, SendDetails } from "../../domain/mail/deferred-send.
 import type { FailureKind } from "../../domain/mail/failover.ts"
 import type { Message, MessageDefaults } from "../../domain/mail/message.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
+import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MailProviders, type ProviderFailure } from "../../ports/mail/mail-provider.ts"
@@ -31,6 +32,8 @@ interface Hold {
   ownKind: FailureKind | undefined
   /** An earlier attempt on the key was ambiguous, or unknown here. */
   doubtful: boolean
+  /** Its caller has been told that its retry is queued, which it is: nothing but an acceptance changes that any more. */
+  isDeferred?: true
   /** The call ends without having asked its last provider, which hangs. */
   unasked?: true
   /** Where the store says that somebody else has left the key open since. */
@@ -56,6 +59,13 @@ export interface Terms {
   readonly refusedWait?: (failure: ProviderFailure, sinceFirstMs: number) => number | undefined
 }
 
+/** A caller who wants an answer in some time, whatever the provider does. */
+export interface Impatience {
+  /** By the monotonic clock, milliseconds: when to answer `deferred`. */
+  readonly until: number
+  readonly answer: Deferred.Deferred<SendResult>
+}
+
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
   readonly rowId: LogRowId
@@ -74,6 +84,8 @@ export interface Sending {
   readonly sticky: Provider | undefined
   /** No call on this use of the key has a result yet. */
   readonly isFirst: boolean
+  /** Absent where the caller waits for as long as it takes. */
+  readonly impatience: Impatience | undefined
   readonly trace: Trace
 }
 

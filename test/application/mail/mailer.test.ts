@@ -3,9 +3,18 @@ import { Clock, Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
+
+/** Providers that take five seconds for their answer. */
+const slowly = (real: MailProviders["Service"]): MailProviders["Service"] => ({
+  get: (name) => {
+    const provider = real.get(name)
+    return provider && { ...provider, send: (request) => Effect.delay(provider.send(request), "5 seconds") }
+  }
+})
 
 const silent = <A>(): Effect.Effect<A> => Effect.never
 
@@ -441,6 +450,109 @@ describe("a provider that hangs", () => {
       yield* Effect.forkChild(world.send(mail()))
       yield* TestClock.adjust("1 millis")
       assert.deepInclude(yield* world.send(mail()), { ok: true, status: "sent" })
+    })
+  )
+})
+
+describe("a caller who does not wait", () => {
+  const impatient = mail({ idempotencyKey: "k", deferAfterMs: 1_000 })
+
+  it.effect("S5: is told deferred in its time, once the retry is queued", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-lost")
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(fiber), { ok: true, status: "deferred", provider: "provider_a" })
+      assert.lengthOf(yield* world.queued, 1)
+      assert.strictEqual((yield* world.received).provider_a, 1)
+    })
+  )
+
+  it.effect("S1: a time-out after that queues no second retry, and leaves one row", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-lost")
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(yield* world.queued, 1)
+      const [row, ...others] = world.database.rows()
+      assert.lengthOf(others, 0)
+      assert.deepStrictEqual([row?.status, row?.attempts.length], ["deferred", 1])
+      assert.deepInclude(world.database.claim(anyId(row?.keyHash ?? "")), { state: "deferred", ambiguous: true })
+    })
+  )
+
+  it.effect("S4: an answer that comes later settles the claim: neither the retry nor another call sends", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("1 second")
+      const first = yield* Fiber.join(fiber)
+      assert.deepInclude(first, { ok: true, status: "deferred" })
+      yield* TestClock.adjust("3 minutes")
+      const again = yield* world.send(impatient)
+      assert.deepInclude(again, { ok: true, status: "sent", sendId: first.sendId })
+      const [message] = yield* world.queued
+      yield* world.retry(message!)
+      assert.deepStrictEqual(
+        [(yield* world.received).provider_a, (yield* world.copies).provider_a, world.database.rows().length],
+        [1, 1, 1]
+      )
+    })
+  )
+
+  it.effect("S2 S3: a refusal that comes later changes nothing: no fail-over, since the retry is queued", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness({
+        fallback: "provider_b",
+        wrapProviders: (real) => Effect.succeed(slowly(real))
+      })
+      world.scripts.provider_a.push("unavailable")
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(yield* Fiber.join(fiber), { status: "deferred" })
+      assert.strictEqual((yield* world.received).provider_b, 0)
+      yield* TestClock.adjust("2 minutes")
+      yield* world.retry((yield* world.queued)[0]!)
+      assert.deepInclude(yield* world.send(impatient), { ok: true, status: "sent", provider: "provider_a" })
+    })
+  )
+
+  it.effect("S4: an acceptance that the database does not take at once is written before the retry looks", () =>
+    Effect.gen(function* () {
+      let down = true
+      const world = yield* makeHarness({
+        wrapProviders: (real) => Effect.succeed(slowly(real)),
+        store: (real) => ({
+          ...real,
+          record: (entry) => (down ? Effect.fail(storeDown()) : real.record(entry))
+        })
+      })
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("12 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(world.database.rows(), 0)
+      down = false
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(world.database.rows()[0], { status: "sent" })
+    })
+  )
+
+  it.effect("waits where there is no queue, or a retry would come too late", () =>
+    Effect.gen(function* () {
+      const bare = yield* makeHarness({ queue: false, wrapProviders: (real) => Effect.succeed(slowly(real)) })
+      const fiber = yield* Effect.forkChild(bare.send(impatient))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* Fiber.join(fiber), { ok: true, status: "sent" })
+      const expiring = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
+      const soon = new Date((yield* Clock.currentTimeMillis) + 60_000).toISOString()
+      const other = yield* Effect.forkChild(expiring.send({ ...impatient, expiresAt: soon }))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* Fiber.join(other), { ok: true, status: "sent" })
     })
   )
 })
