@@ -13,7 +13,7 @@ export const KeptCircuits = Context.Reference<Circuits | undefined>("postlane/ap
   defaultValue: () => undefined
 })
 
-/** Keeps callers from waiting for a provider that is known to hang (MAIL-36). */
+/** Keeps callers from waiting for a provider that is known to hang (MAIL-37). */
 export class ProviderCircuits extends Context.Service<
   ProviderCircuits,
   {

@@ -517,7 +517,9 @@ describe("a caller who does not wait", () => {
       assert.deepInclude(yield* Fiber.join(fiber), { status: "deferred" })
       assert.strictEqual((yield* world.received).provider_b, 0)
       yield* TestClock.adjust("2 minutes")
-      yield* world.retry((yield* world.queued)[0]!)
+      const retry = yield* Effect.forkChild(world.retry((yield* world.queued)[0]!))
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(retry)
       assert.deepInclude(yield* world.send(impatient), { ok: true, status: "sent", provider: "provider_a" })
     })
   )
@@ -529,7 +531,7 @@ describe("a caller who does not wait", () => {
         wrapProviders: (real) => Effect.succeed(slowly(real)),
         store: (real) => ({
           ...real,
-          record: (entry) => (down ? Effect.fail(storeDown()) : real.record(entry))
+          record: (entry) => Effect.suspend(() => (down ? Effect.fail(storeDown()) : real.record(entry)))
         })
       })
       const fiber = yield* Effect.forkChild(world.send(impatient))
