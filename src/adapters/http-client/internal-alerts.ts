@@ -2,8 +2,8 @@ import { Data, Effect, Layer, Redacted, Schema } from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
 import { Alerts, type AlertOutcome } from "../../application/delivery/alerts.ts"
-import { CHANNEL_NAMES } from "../../domain/delivery/alert-policy.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
+import { CHANNEL_NAMES } from "../../domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 
 /** Where alerts are posted to. */

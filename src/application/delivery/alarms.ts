@@ -2,7 +2,12 @@ import { Context, Effect, Layer, Metric } from "effect"
 
 import { ALARMS, type AlarmName, evaluate, type Measures } from "../../domain/delivery/alarm-rules.ts"
 import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
-import { type AlertChannel, CHANNEL_NAMES, type Spread, spreadOf } from "../../domain/delivery/alert-policy.ts"
+import {
+  type AlertChannel,
+  CHANNEL_NAMES,
+  type Spread,
+  spreadOf
+} from "../../domain/delivery/alert-policy.ts"
 import type { RenderedMail } from "../../domain/mail/templates/template.ts"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
 import { Chat } from "../../ports/delivery/alert-channels.ts"
@@ -39,7 +44,10 @@ const make = Effect.gen(function* () {
   const chat = yield* Chat
   const templates = yield* MailTemplates
 
-  const ways = (notice: AlarmNotice, mail: RenderedMail): ReadonlyMap<AlertChannel, Effect.Effect<Answered>> => {
+  const ways = (
+    notice: AlarmNotice,
+    mail: RenderedMail
+  ): ReadonlyMap<AlertChannel, Effect.Effect<Answered>> => {
     const { alarm, at, episode, kind } = notice
     const key = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
     const request = { ...mail, category: "alert", source: ALARM_SOURCE } as const
@@ -78,7 +86,9 @@ const make = Effect.gen(function* () {
       ([channel, way]) => Effect.map(way, (answered) => ({ channel, ...answered })),
       { concurrency: "unbounded" }
     )
-    const errors = answers.flatMap(({ channel, error }) => (error === undefined ? [] : [`${channel}: ${error}`]))
+    const errors = answers.flatMap(({ channel, error }) =>
+      error === undefined ? [] : [`${channel}: ${error}`]
+    )
     if (errors.length > 0) {
       yield* Effect.logError(
         "a notice of an alarm did not go out on every channel: it is tried again on each that may still take it",

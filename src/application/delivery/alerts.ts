@@ -114,21 +114,22 @@ export const postTo = (chat: Chat["Service"], text: string): Effect.Effect<Answe
  * text (the poll may give another reason than the webhook) would conflict with the key of an attempt that may still succeed: it
  * gets another key.
  */
-const byEmail = Effect.fnUntraced(
-  function* ({ digest, email: to = "", sendOnce }: Channels, failed: FailedSend, mail: RenderedMail) {
-    const key = `${ALERT_SOURCE}/${failed.sendId}`
-    const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
-    const sent = yield* sendOnce(key, request).pipe(
-      Effect.catchTag("IdempotencyConflict", () =>
-        digest
-          .digestHex(sha256, new TextEncoder().encode(mail.text))
-          .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
-      )
+const byEmail = Effect.fnUntraced(function* (
+  { digest, email: to = "", sendOnce }: Channels,
+  failed: FailedSend,
+  mail: RenderedMail
+) {
+  const key = `${ALERT_SOURCE}/${failed.sendId}`
+  const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
+  const sent = yield* sendOnce(key, request).pipe(
+    Effect.catchTag("IdempotencyConflict", () =>
+      digest
+        .digestHex(sha256, new TextEncoder().encode(mail.text))
+        .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
     )
-    return answerOfMail(sent)
-  },
-  Effect.catch(notBegunAnswer)
-)
+  )
+  return answerOfMail(sent)
+}, Effect.catch(notBegunAnswer))
 
 const byChat = ({ chat }: Channels, _failed: FailedSend, mail: RenderedMail) => postTo(chat, mail.text)
 
@@ -232,7 +233,10 @@ export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Ser
     return withDeadline(alerts.raise(failed), {
       duration: ALERT_TIME_LIMIT,
       onTimeout: () =>
-        Effect.as(Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`), again)
+        Effect.as(
+          Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`),
+          again
+        )
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("an alert could not be sent: it is raised again", cause), again)

@@ -1,8 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 
-import { afterProbe, afterSign, type Circuit, CLOSED, enter, HANGS_AFTER, type Sign } from "../../domain/mail/circuit.ts"
+import {
+  afterProbe,
+  afterSign,
+  type Circuit,
+  CLOSED,
+  enter,
+  HANGS_AFTER,
+  type Sign
+} from "../../domain/mail/circuit.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
-import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { uptime } from "../uptime.ts"
 
 /** What a process knows of the providers that hang. */

@@ -21,7 +21,7 @@ export const defer = Effect.fnUntraced(function* (
   request: ProviderRequest,
   reason: string,
   /** The retry waits for at least so long. */
-  leastSeconds = 0
+  leastSeconds?: number
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, sending)
@@ -37,7 +37,7 @@ export const defer = Effect.fnUntraced(function* (
     return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
   const now = yield* storeNow(time)
   const scheduled = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
-  const delay = scheduled === undefined ? undefined : Math.max(scheduled, leastSeconds)
+  const delay = scheduled === undefined ? undefined : Math.max(scheduled, leastSeconds ?? 0)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
   if (hasExpired(expiresAt, now + delay * 1000))

@@ -69,7 +69,10 @@ const WRITES = 6
 const WRITTEN_AGAIN = "5 seconds"
 
 /** The row of a send whose caller has its answer: an acceptance that is not written would be asked for again by the retry (S4). */
-export const untilWritten = <A>({ store }: SendParts, write: Effect.Effect<A | undefined>): Effect.Effect<A | undefined> =>
+export const untilWritten = <A>(
+  { store }: SendParts,
+  write: Effect.Effect<A | undefined>
+): Effect.Effect<A | undefined> =>
   store.configured
     ? Effect.repeat(write, {
         schedule: Schedule.spaced(WRITTEN_AGAIN),

@@ -331,7 +331,8 @@ const conclude = Effect.fnUntraced(function* (
     )
   }
   const state = settledState(result.status, hold.ownKind, hold.doubtful)
-  const ambiguous = hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
+  const ambiguous =
+    hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime)
   const write = record(parts, rowOf(parts.config, result, details, trace, end))

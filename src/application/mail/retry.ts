@@ -22,7 +22,14 @@ import { unconfigured } from "./attempt.ts"
 import { beginRetry, type Go, NotBegun } from "./begin-retry.ts"
 import { countRetry } from "./metrics.ts"
 import { recordRetry, untilAnswered } from "./retry-store.ts"
-import { derivedRowId, enqueueRetry, layerProcess, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
+import {
+  derivedRowId,
+  enqueueRetry,
+  layerProcess,
+  makeSendParts,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { storeNow } from "./store-time.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"

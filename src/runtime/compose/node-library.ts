@@ -171,12 +171,15 @@ const acquire = (): Shared => {
 }
 
 /** Keeps the mailer of these settings until {@link close}, and makes its retries. */
-const startRetries = Effect.fnUntraced(function* ({ mailers, retrying }: Shared, env: Env) {
-  if (MutableHashSet.has(retrying, env)) return
-  MutableHashSet.add(retrying, env)
-  const { context, loggers } = yield* RcMap.get(mailers, env)
-  yield* retries.pipe(Effect.provideContext(context), Effect.provideService(Logger.CurrentLoggers, loggers))
-}, (starting, { scope }) => Scope.provide(starting, scope))
+const startRetries = Effect.fnUntraced(
+  function* ({ mailers, retrying }: Shared, env: Env) {
+    if (MutableHashSet.has(retrying, env)) return
+    MutableHashSet.add(retrying, env)
+    const { context, loggers } = yield* RcMap.get(mailers, env)
+    yield* retries.pipe(Effect.provideContext(context), Effect.provideService(Logger.CurrentLoggers, loggers))
+  },
+  (starting, { scope }) => Scope.provide(starting, scope)
+)
 
 const runtime: MailRuntime = {
   ambientEnv: () => process.env,

@@ -6,7 +6,13 @@ import { TestClock } from "effect/testing"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
-import { AlertConfig, type AlertOutcome, Alerts, layer, sweepAlerts } from "../../../src/application/delivery/alerts.ts"
+import {
+  AlertConfig,
+  type AlertOutcome,
+  Alerts,
+  layer,
+  sweepAlerts
+} from "../../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
@@ -86,7 +92,10 @@ const makeWorld = Effect.fnUntraced(function* (
   return { mail, posts, raise, sweep, levels }
 })
 
-const outcome = (delivery: AlertOutcome["delivery"], escalated?: AlertOutcome["escalated"]) => ({ delivery, escalated })
+const outcome = (delivery: AlertOutcome["delivery"], escalated?: AlertOutcome["escalated"]) => ({
+  delivery,
+  escalated
+})
 
 describe("an alert", () => {
   it.effect("goes by mail and chat, escaped, on one line a field", () =>
@@ -166,24 +175,28 @@ describe("an alert", () => {
     })
   )
 
-  it.effect("a chat that is down gets the alert from the sweep, once, and the mailbox no second one (A1)", () =>
-    Effect.gen(function* () {
-      const world = yield* makeWorld({ chat: "flaps" })
-      const { database } = world.mail
-      yield* database.recordEvent({
-        provider: "provider_a",
-        providerMessageId: "m",
-        event: "bounced",
-        recipients: ["gone@x.test"],
-        alertable: true
+  it.effect(
+    "a chat that is down gets the alert from the sweep, once, and the mailbox no second one (A1)",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld({ chat: "flaps" })
+        const { database } = world.mail
+        yield* database.recordEvent({
+          provider: "provider_a",
+          providerMessageId: "m",
+          event: "bounced",
+          recipients: ["gone@x.test"],
+          alertable: true
+        })
+        yield* TestClock.adjust("4 minutes")
+        yield* world.sweep
+        assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [0, 1])
+        yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () =>
+          Effect.andThen(TestClock.adjust("1 minute"), world.sweep)
+        )
+        assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [1, 1])
+        assert.isUndefined(yield* database.claimDueAlert)
       })
-      yield* TestClock.adjust("4 minutes")
-      yield* world.sweep
-      assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [0, 1])
-      yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Effect.andThen(TestClock.adjust("1 minute"), world.sweep))
-      assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [1, 1])
-      assert.isUndefined(yield* database.claimDueAlert)
-    })
   )
 
   it.effect("unconfigured, with an error in the log", () =>

@@ -146,7 +146,8 @@ describe("a send", () => {
         world.scripts.provider_a.push("ambiguous-lost")
         return Effect.andThen(world.send(mail()), TestClock.adjust("61 seconds"))
       }).pipe(Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
-      const warnings = () => said.filter((one) => typeof one === "string" && /postlane serve.*retry: true/.test(one))
+      const warnings = () =>
+        said.filter((one) => typeof one === "string" && /postlane serve.*retry: true/.test(one))
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* world.consume
@@ -482,66 +483,79 @@ describe("a caller who does not wait", () => {
       const [row, ...others] = world.database.rows()
       assert.lengthOf(others, 0)
       assert.deepStrictEqual([row?.status, row?.attempts.length], ["deferred", 1])
-      assert.deepInclude(world.database.claim(anyId(row?.keyHash ?? "")), { state: "deferred", ambiguous: true })
-    })
-  )
-
-  it.effect("S4: an answer that comes later settles the claim: neither the retry nor another call sends", () =>
-    Effect.gen(function* () {
-      const world = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
-      const fiber = yield* Effect.forkChild(world.send(impatient))
-      yield* TestClock.adjust("1 second")
-      const first = yield* Fiber.join(fiber)
-      assert.deepInclude(first, { ok: true, status: "deferred" })
-      yield* TestClock.adjust("3 minutes")
-      const again = yield* world.send(impatient)
-      assert.deepInclude(again, { ok: true, status: "sent", sendId: first.sendId })
-      const [message] = yield* world.queued
-      yield* world.retry(message!)
-      assert.deepStrictEqual(
-        [(yield* world.received).provider_a, (yield* world.copies).provider_a, world.database.rows().length],
-        [1, 1, 1]
-      )
-    })
-  )
-
-  it.effect("S2 S3: a refusal that comes later changes nothing: no fail-over, since the retry is queued", () =>
-    Effect.gen(function* () {
-      const world = yield* makeHarness({
-        fallback: "provider_b",
-        wrapProviders: (real) => Effect.succeed(slowly(real))
+      assert.deepInclude(world.database.claim(anyId(row?.keyHash ?? "")), {
+        state: "deferred",
+        ambiguous: true
       })
-      world.scripts.provider_a.push("unavailable")
-      const fiber = yield* Effect.forkChild(world.send(impatient))
-      yield* TestClock.adjust("10 seconds")
-      assert.deepInclude(yield* Fiber.join(fiber), { status: "deferred" })
-      assert.strictEqual((yield* world.received).provider_b, 0)
-      yield* TestClock.adjust("2 minutes")
-      const retry = yield* Effect.forkChild(world.retry((yield* world.queued)[0]!))
-      yield* TestClock.adjust("5 seconds")
-      yield* Fiber.join(retry)
-      assert.deepInclude(yield* world.send(impatient), { ok: true, status: "sent", provider: "provider_a" })
     })
   )
 
-  it.effect("S4: an acceptance that the database does not take at once is written before the retry looks", () =>
-    Effect.gen(function* () {
-      let down = true
-      const world = yield* makeHarness({
-        wrapProviders: (real) => Effect.succeed(slowly(real)),
-        store: (real) => ({
-          ...real,
-          record: (entry) => Effect.suspend(() => (down ? Effect.fail(storeDown()) : real.record(entry)))
+  it.effect(
+    "S4: an answer that comes later settles the claim: neither the retry nor another call sends",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("1 second")
+        const first = yield* Fiber.join(fiber)
+        assert.deepInclude(first, { ok: true, status: "deferred" })
+        yield* TestClock.adjust("3 minutes")
+        const again = yield* world.send(impatient)
+        assert.deepInclude(again, { ok: true, status: "sent", sendId: first.sendId })
+        const [message] = yield* world.queued
+        yield* world.retry(message!)
+        assert.deepStrictEqual(
+          [
+            (yield* world.received).provider_a,
+            (yield* world.copies).provider_a,
+            world.database.rows().length
+          ],
+          [1, 1, 1]
+        )
+      })
+  )
+
+  it.effect(
+    "S2 S3: a refusal that comes later changes nothing: no fail-over, since the retry is queued",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({
+          fallback: "provider_b",
+          wrapProviders: (real) => Effect.succeed(slowly(real))
         })
+        world.scripts.provider_a.push("unavailable")
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("10 seconds")
+        assert.deepInclude(yield* Fiber.join(fiber), { status: "deferred" })
+        assert.strictEqual((yield* world.received).provider_b, 0)
+        yield* TestClock.adjust("2 minutes")
+        const retry = yield* Effect.forkChild(world.retry((yield* world.queued)[0]!))
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.join(retry)
+        assert.deepInclude(yield* world.send(impatient), { ok: true, status: "sent", provider: "provider_a" })
       })
-      const fiber = yield* Effect.forkChild(world.send(impatient))
-      yield* TestClock.adjust("12 seconds")
-      yield* Fiber.join(fiber)
-      assert.lengthOf(world.database.rows(), 0)
-      down = false
-      yield* TestClock.adjust("10 seconds")
-      assert.deepInclude(world.database.rows()[0], { status: "sent" })
-    })
+  )
+
+  it.effect(
+    "S4: an acceptance that the database does not take at once is written before the retry looks",
+    () =>
+      Effect.gen(function* () {
+        let down = true
+        const world = yield* makeHarness({
+          wrapProviders: (real) => Effect.succeed(slowly(real)),
+          store: (real) => ({
+            ...real,
+            record: (entry) => Effect.suspend(() => (down ? Effect.fail(storeDown()) : real.record(entry)))
+          })
+        })
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("12 seconds")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(world.database.rows(), 0)
+        down = false
+        yield* TestClock.adjust("10 seconds")
+        assert.deepInclude(world.database.rows()[0], { status: "sent" })
+      })
   )
 
   it.effect("waits where there is no queue, or a retry would come too late", () =>

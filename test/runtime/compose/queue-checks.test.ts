@@ -30,7 +30,10 @@ describe("readiness on the retry queue", () => {
       const deserted = { ready: true, checks: { queue: true, "queue-consumer": false } }
       assert.deepStrictEqual(yield* reportOf(queue, false), deserted)
       assert.deepStrictEqual(yield* reportOf(queue, true), { ready: true, checks: { queue: true } })
-      yield* Effect.forkScoped(queue.consume(() => Effect.void, { concurrency: 1 }), { startImmediately: true })
+      yield* Effect.forkScoped(
+        queue.consume(() => Effect.void, { concurrency: 1 }),
+        { startImmediately: true }
+      )
       const kept = { ready: true, checks: { queue: true, "queue-consumer": true } }
       assert.deepStrictEqual(yield* reportOf(queue, false), kept)
     }).pipe(Effect.scoped)

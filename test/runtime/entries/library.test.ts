@@ -271,13 +271,17 @@ describe("with a database", () => {
     const { EMAIL_DEFER_QUEUE_URL: _, ...bare } = env
     const retrying = { ...bare, EMAIL_DEFER_DELAYS_SECONDS: "1,1,1" }
     await resend.always("reset-before")
-    const first = await sendEmail({ ...REQUEST, idempotencyKey: "library-19" }, { env: retrying, retry: true })
+    const first = await sendEmail(
+      { ...REQUEST, idempotencyKey: "library-19" },
+      { env: retrying, retry: true }
+    )
     expect(first).toMatchObject({ ok: true, status: "deferred" })
     const consumers = () =>
       rows("select from leases where name = 'retry:email-defer' and expires_at > clock_timestamp()")
     assert.lengthOf(await consumers(), 1)
     await resend.always("ok")
-    const last = "select status from email_log where idempotency_key = 'library-19' order by created_at desc limit 1"
+    const last =
+      "select status from email_log where idempotency_key = 'library-19' order by created_at desc limit 1"
     await vi.waitFor(async () => assert.deepStrictEqual(await rows(last), [{ status: "sent" }]), 20_000)
     await close()
     assert.lengthOf(await consumers(), 0)

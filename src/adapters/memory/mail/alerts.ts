@@ -52,7 +52,8 @@ export const releaseAlert = (
   }
   if (known !== undefined) {
     const wait = Math.min(FIRST_WAIT_MS * 2 ** (known.attempts - 1), MAX_WAIT_MS)
-    const failed = known.failed === undefined || taken.length === 0 ? known.failed : { ...known.failed, taken }
+    const failed =
+      known.failed === undefined || taken.length === 0 ? known.failed : { ...known.failed, taken }
     tables.alerts.set(sendId, { ...known, failed, dueAt: now + wait })
   }
   return true

@@ -22,7 +22,10 @@ const ask = statements({ within: "5 seconds" })
 const leaseOf = (queue: string): string => `retry:${queue}`
 
 /** Whether a consumer of the queue lives, by the database's clock. */
-export const hasConsumer = (sql: SqlClient.SqlClient, queue: string): Effect.Effect<boolean, StoreUnavailable> =>
+export const hasConsumer = (
+  sql: SqlClient.SqlClient,
+  queue: string
+): Effect.Effect<boolean, StoreUnavailable> =>
   ask.answer(
     "hasConsumer",
     Schema.Boolean,
@@ -44,12 +47,14 @@ export const showConsumer = (
   const sign = ask.done("showConsumer", sql`select take_lease(${leaseOf(queue)}, ${holder}, ${LIVES_MS})`)
   const end = ask.done("hideConsumer", sql`select release_lease(${leaseOf(queue)}, ${holder})`)
   const quietly = (call: Effect.Effect<unknown, StoreUnavailable>) =>
-    Effect.catch(call, (error) => Effect.logDebug("the lease of the retry queue's consumer", error))
+    call.pipe(Effect.catch((error) => Effect.logDebug("the lease of the retry queue's consumer", error)))
   return Effect.acquireRelease(Effect.void, () =>
     withDeadline(quietly(end), { duration: SAID_WITHIN, onTimeout: () => Effect.void })
   ).pipe(
     Effect.andThen(quietly(sign)),
-    Effect.andThen(Effect.forkScoped(Effect.repeat(Effect.delay(quietly(sign), SHOWN_EVERY), Schedule.forever))),
+    Effect.andThen(
+      Effect.forkScoped(Effect.repeat(Effect.delay(quietly(sign), SHOWN_EVERY), Schedule.forever))
+    ),
     Effect.asVoid
   )
 }
