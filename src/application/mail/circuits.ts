@@ -16,7 +16,7 @@ import { uptime } from "../uptime.ts"
 /** What a process knows of the providers that hang. */
 export type Circuits = Map<Provider, Circuit>
 
-/** The circuits to go on with, for a process whose mailers come and go; by default each mailer's own. */
+/** The circuits that all mailers of a process share where they are opened and closed with its sends; by default each mailer has its own. */
 export const KeptCircuits = Context.Reference<Circuits | undefined>("postlane/application/KeptCircuits", {
   defaultValue: () => undefined
 })
@@ -26,7 +26,7 @@ export class ProviderCircuits extends Context.Service<
   ProviderCircuits,
   {
     /**
-     * Runs an attempt of at most `lastsMs`; where the provider hangs and another caller probes it, it asks nobody and returns
+     * Runs an attempt of at most `lastsMs`. Where the provider hangs and another attempt probes it, nothing is run, and the result is
      * undefined.
      */
     readonly unlessHanging: <A, E>(

@@ -1,81 +1,121 @@
-import { Deferred, Effect, Fiber, type Result, Schedule } from "effect"
+import { Effect, Fiber, type Result, Schedule } from "effect"
 
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { SendResult, Tried } from "../../domain/mail/send-result.ts"
 import type { Accepted, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import { uptime } from "../uptime.ts"
+import { unconfigured } from "./attempt.ts"
 import { defer } from "./defer.ts"
 import type { Impatience, Sending, SendParts } from "./sending.ts"
+import { traced } from "./trace.ts"
 
-/** How much later than the attempt's own limit a retry begins at the earliest that is queued while the attempt is under way, seconds. */
+/** How much later than the attempt's own limit a retry is due at the earliest that is queued during the attempt, seconds. */
 const MARGIN_SECONDS = 10
 
-/** Runs a send whose caller wants an answer after `deferAfterMs`; the send itself goes on to its end. */
+/** Runs a send. Its caller gets an answer after `deferAfterMs`; the send continues to its end. */
 export const withImpatience = <E>(
   deferAfterMs: number | undefined,
   send: (impatience: Impatience | undefined) => Effect.Effect<SendResult, E>
 ): Effect.Effect<SendResult, E> =>
   deferAfterMs === undefined
     ? send(undefined)
-    : Effect.gen(function* () {
-        const answer = yield* Deferred.make<SendResult>()
-        const until = (yield* uptime) + deferAfterMs
-        return yield* Effect.raceFirst(send({ until, answer }), Deferred.await(answer))
+    : Effect.flatMap(uptime, (now) => {
+        let answer: (result: SendResult) => void = () => {}
+        const early = Effect.callback<SendResult>((resume) => {
+          answer = (result) => resume(Effect.succeed(result))
+        })
+        return Effect.raceFirst(
+          early,
+          send({ until: now + deferAfterMs, answer: (result) => answer(result) })
+        )
       })
 
+type Attempted = Effect.Effect<Result.Result<Accepted, ProviderFailure>>
+
 /**
- * An attempt. Where its caller wants an answer before it has one, the retry is queued as of an ambiguous attempt, and only then the caller
- * is told `deferred` (S5); the attempt goes on. No retry begins while it is under way. Where no retry can be queued the caller waits.
+ * Queues the retry of an attempt that is under way, and only then answers `deferred` (S5). The retry is due after the attempt has ended.
+ * Where none can be queued the caller waits for the attempt.
  */
-export const attemptedFor = (
+const deferEarly = (
   parts: SendParts,
   sending: Sending,
   tried: Tried,
-  request: ProviderRequest | undefined,
-  attempt: Effect.Effect<Result.Result<Accepted, ProviderFailure>>
-): Effect.Effect<Result.Result<Accepted, ProviderFailure>> => {
-  const { hold, impatience } = sending
-  if (impatience === undefined || request === undefined) return attempt
-  const { attemptTimeoutMs } = parts.config
-  const deferring = defer(
+  request: ProviderRequest,
+  { answer }: Impatience
+): Effect.Effect<void> =>
+  defer(
     parts,
     sending,
     tried,
     request,
     "the caller does not wait for the provider",
-    attemptTimeoutMs / 1000 + MARGIN_SECONDS
+    parts.config.attemptTimeoutMs / 1000 + MARGIN_SECONDS
   ).pipe(
-    Effect.flatMap((result) => {
-      if (result.status !== "deferred") return Effect.void
-      hold.isDeferred = true
-      return Deferred.succeed(impatience.answer, result)
+    Effect.map((result) => {
+      if (result.status !== "deferred") return
+      sending.hold.isDeferred = true
+      answer(result)
     }),
-    // The attempt's own end answers what the claim says.
+    // At its end the attempt finds out what the claim says.
     Effect.catchTag("ClaimPassed", () => Effect.void)
   )
+
+const withEarlyAnswer = (
+  parts: SendParts,
+  sending: Sending,
+  tried: Tried,
+  request: ProviderRequest | undefined,
+  attempt: Attempted
+): Attempted => {
+  const { impatience } = sending
+  if (impatience === undefined || request === undefined) return attempt
   return Effect.gen(function* () {
     const asking = yield* Effect.forkChild(attempt, { startImmediately: true })
-    yield* withDeadline(Fiber.await(asking), {
+    yield* withDeadline(Effect.exit(Fiber.join(asking)), {
       duration: Math.max(0, impatience.until - (yield* uptime)),
-      onTimeout: () => deferring
+      onTimeout: () => deferEarly(parts, sending, tried, request, impatience)
     })
     return yield* Fiber.join(asking)
   })
 }
 
-/** How often a row is written that the database did not take, and how long apart: its retry looks for it, and nobody waits. */
-const WRITES = 6
-const WRITTEN_AGAIN = "5 seconds"
+/** One attempt at a provider; undefined where it hangs, so that it was not asked. */
+export const ask = (
+  parts: SendParts,
+  sending: Sending,
+  tried: Tried & { readonly provider: Provider },
+  request: ProviderRequest | undefined
+): Effect.Effect<Effect.Success<Attempted> | undefined> => {
+  const { provider } = tried
+  const adapter = parts.providers.get(provider)
+  const attempt = traced(
+    sending.trace,
+    provider,
+    adapter === undefined || request === undefined
+      ? Effect.fail(unconfigured(provider))
+      : parts.runner.attempt(adapter, request)
+  )
+  return parts.circuits.unlessHanging(
+    provider,
+    parts.config.attemptTimeoutMs,
+    withEarlyAnswer(parts, sending, tried, request, attempt)
+  )
+}
 
-/** The row of a send whose caller has its answer: an acceptance that is not written would be asked for again by the retry (S4). */
+/** How many times a row is written that the database did not take, and the time between two writes. */
+const WRITES = 6
+const WRITE_AGAIN_AFTER = "5 seconds"
+
+/** Writes the row of a send that was answered before its end. Without the row the retry would ask again after an acceptance (S4). */
 export const untilWritten = <A>(
   { store }: SendParts,
   write: Effect.Effect<A | undefined>
 ): Effect.Effect<A | undefined> =>
   store.configured
     ? Effect.repeat(write, {
-        schedule: Schedule.spaced(WRITTEN_AGAIN),
+        schedule: Schedule.spaced(WRITE_AGAIN_AFTER),
         times: WRITES - 1,
         until: (row) => row !== undefined
       })

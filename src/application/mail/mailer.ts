@@ -25,12 +25,11 @@ import {
 import { statusRank } from "../../domain/mail/status.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
 import { uptime } from "../uptime.ts"
-import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
 import { afterwardsMs, defer, notAsked } from "./defer.ts"
 import { reportFailover } from "./failover-report.ts"
 import { certain, type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
-import { attemptedFor, untilWritten, withImpatience } from "./impatience.ts"
+import { ask, untilWritten, withImpatience } from "./impatience.ts"
 import { countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
 import {
@@ -42,7 +41,7 @@ import {
   type SendServices
 } from "./sending.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
-import { newTrace, traced } from "./trace.ts"
+import { newTrace } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 import { detailsOf, requestFor } from "./vendor-request.ts"
@@ -250,7 +249,7 @@ const deliver = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SendResult, ClaimPassed | NowBlocked> {
   const provider = route.first
   const tried = { provider, failedOver: refusal !== undefined }
-  const { config, providers, runner } = parts
+  const { config } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
   const later = sending.hold.blocked
   if (isHeld && later !== undefined && recipientKeys(sending.message).some((address) => later.has(address)))
@@ -263,25 +262,8 @@ const deliver = Effect.fnUntraced(function* (
       ? unbegun(sending, tried)
       : unmoved(sending, tried, refusal)
   }
-  const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
-  const attempt = yield* parts.circuits.unlessHanging(
-    provider,
-    config.attemptTimeoutMs,
-    attemptedFor(
-      parts,
-      sending,
-      tried,
-      request,
-      traced(
-        sending.trace,
-        provider,
-        adapter === undefined || request === undefined
-          ? Effect.fail(unconfigured(provider))
-          : runner.attempt(adapter, request)
-      )
-    )
-  )
+  const attempt = yield* ask(parts, sending, tried, request)
   if (attempt === undefined) return yield* notAsked(parts, sending, tried, request, refusal)
   if (Result.isSuccess(attempt)) {
     sending.trace.retryAt = null

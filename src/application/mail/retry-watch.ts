@@ -24,8 +24,8 @@ interface Watched {
 }
 
 /**
- * Where no process consumes the queue that holds a deferred mail, nobody ever tries it again: the process says so, once. It looks
- * only after a deferral, and nobody waits for the answer.
+ * Logs a warning, once a process, when a mail was deferred to a queue without a consumer: it is never tried again. Asks the queue after a
+ * deferral only, in the background.
  */
 export const watchRetries = ({ queue, retryWatch, scope }: Watched): Effect.Effect<void> =>
   Effect.flatMap(uptime, (now) => {

@@ -1,4 +1,4 @@
-import { Context, type Deferred, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
@@ -32,7 +32,7 @@ interface Hold {
   ownKind: FailureKind | undefined
   /** An earlier attempt on the key was ambiguous, or unknown here. */
   doubtful: boolean
-  /** Its caller has been told that its retry is queued, which it is: nothing but an acceptance changes that any more. */
+  /** The retry is queued and the caller has the answer `deferred`: only an acceptance changes that. */
   isDeferred?: true
   /** The call ends without having asked its last provider, which hangs. */
   unasked?: true
@@ -63,7 +63,7 @@ export interface Terms {
 export interface Impatience {
   /** By the monotonic clock, milliseconds: when to answer `deferred`. */
   readonly until: number
-  readonly answer: Deferred.Deferred<SendResult>
+  readonly answer: (result: SendResult) => void
 }
 
 /** A send under way: what does not change between its look-up and its row. */

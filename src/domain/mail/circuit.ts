@@ -16,7 +16,7 @@ export interface Circuit {
 export const CLOSED: Circuit = { hung: 0, probeUntil: Number.NEGATIVE_INFINITY }
 
 /** Whether a caller may ask the provider: as usual, as the one probe, or not, so that the request never leaves. */
-export type Entry = "ask" | "probe" | "hangs"
+type Entry = "ask" | "probe" | "hangs"
 
 /** What a caller may do that would wait `lastsMs` at most, and the circuit then. */
 export const enter = (

@@ -458,7 +458,7 @@ describe("a provider that hangs", () => {
 describe("a caller who does not wait", () => {
   const impatient = mail({ idempotencyKey: "k", deferAfterMs: 1_000 })
 
-  it.effect("S5: is told deferred in its time, once the retry is queued", () =>
+  it.effect("S5: gets the answer deferred in its time, once the retry is queued", () =>
     Effect.gen(function* () {
       const world = yield* makeHarness()
       world.scripts.provider_a.push("hang-lost")

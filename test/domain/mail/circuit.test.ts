@@ -51,7 +51,7 @@ describe("a provider that may hang", () => {
             inARow = one.answers ? 0 : inARow + 1
           }
           expect(circuit.hung).toBe(inARow)
-          // It never stays shut: whoever comes after the longest attempt is let in.
+          // It never stays shut: a caller who comes after the longest attempt is let in.
           expect(enter(circuit, now + LASTS_MS, LASTS_MS).entry).not.toBe("hangs")
         }
         expect(entries.filter(([was, should]) => was !== should)).toEqual([])
