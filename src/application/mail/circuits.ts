@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 
 import {
+  afterCount,
   afterProbe,
   afterSign,
   type Circuit,
@@ -11,6 +12,9 @@ import {
 } from "../../domain/mail/circuit.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { MailStore } from "../../ports/mail/mail-store.ts"
+import { noAnswer } from "../../ports/store-unavailable.ts"
+import { withDeadline } from "../deadline.ts"
 import { uptime } from "../uptime.ts"
 
 /** What a process knows of the providers that hang. */
@@ -39,9 +43,43 @@ export class ProviderCircuits extends Context.Service<
   }
 >()("postlane/application/ProviderCircuits") {}
 
-const make = (circuits: Circuits): ProviderCircuits["Service"] => {
+/** How long the store may take to count a time-out; nobody waits for it. */
+const COUNTED_WITHIN = "2500 millis"
+
+const said = (provider: Provider, before: Circuit, after: Circuit): Effect.Effect<void> => {
+  if (before.hung < HANGS_AFTER && after.hung >= HANGS_AFTER)
+    return Effect.logWarning(
+      `${provider} hangs: ${after.hung} attempts in a row got no answer in time. Sends wait for their retry at once, but for one at a time`
+    )
+  return before.hung >= HANGS_AFTER && after.hung === 0
+    ? Effect.logInfo(`${provider} answers again`)
+    : Effect.void
+}
+
+const make = Effect.gen(function* () {
+  const circuits: Circuits = (yield* KeptCircuits) ?? new Map()
+  const store = yield* MailStore
+  const scope = yield* Effect.scope
   const of = (provider: Provider) => circuits.get(provider) ?? CLOSED
-  return {
+  const move = (provider: Provider, to: (circuit: Circuit) => Circuit) =>
+    Effect.suspend(() => {
+      const before = of(provider)
+      const after = to(before)
+      circuits.set(provider, after)
+      return said(provider, before, after)
+    })
+  /** Counts it for all processes, in the background. */
+  const count = (provider: Provider, sign: Sign) =>
+    withDeadline(store.noteSign(provider, sign), {
+      duration: COUNTED_WITHIN,
+      onTimeout: () => Effect.fail(noAnswer("noteSign", COUNTED_WITHIN))
+    }).pipe(
+      Effect.flatMap((inARow) => move(provider, (circuit) => afterCount(circuit, inARow))),
+      Effect.catch((error) => Effect.logDebug("a time-out could not be counted for all processes", error)),
+      Effect.forkIn(scope),
+      Effect.asVoid
+    )
+  return ProviderCircuits.of({
     unlessHanging: (provider, lastsMs, attempt) =>
       Effect.flatMap(uptime, (now) => {
         const { circuit, entry } = enter(of(provider), now, lastsMs)
@@ -55,24 +93,17 @@ const make = (circuits: Circuits): ProviderCircuits["Service"] => {
       }),
     note: (provider, sign) =>
       Effect.suspend(() => {
-        const before = of(provider)
-        const after = afterSign(before, sign)
-        circuits.set(provider, after)
-        if (before.hung < HANGS_AFTER && after.hung >= HANGS_AFTER)
-          return Effect.logWarning(
-            `${provider} hangs: ${after.hung} attempts in a row got no answer in time. Sends wait for their retry at once, but for one at a time`
-          )
-        return before.hung >= HANGS_AFTER && after.hung === 0
-          ? Effect.logInfo(`${provider} answers again`)
-          : Effect.void
+        const isNews = sign === "hung" || of(provider).hung > 0
+        const moved = move(provider, (circuit) => afterSign(circuit, sign))
+        return isNews && store.configured ? Effect.andThen(moved, count(provider, sign)) : moved
       })
-  }
-}
+  })
+})
 
 /** One for all that is built together, which is a process. */
-export const layerCircuits: Layer.Layer<ProviderCircuits> = Layer.effect(
+export const layerCircuits: Layer.Layer<ProviderCircuits, never, MailStore> = Layer.effect(
   ProviderCircuits,
-  Effect.map(KeptCircuits, (kept) => make(kept ?? new Map()))
+  make
 )
 
 /** Notes how an attempt ended; one that a shutdown cut off says nothing of the provider. */

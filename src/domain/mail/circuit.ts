@@ -39,3 +39,7 @@ export const afterSign = (circuit: Circuit, sign: Sign): Circuit =>
 /** The circuit after the probe that was to end by `probeUntil`; a later one stays. */
 export const afterProbe = (circuit: Circuit, probeUntil: number): Circuit =>
   circuit.probeUntil === probeUntil ? { ...circuit, probeUntil: CLOSED.probeUntil } : circuit
+
+/** The circuit of a process that has got no answer lately, once it knows of the time-outs in a row of all processes. */
+export const afterCount = (circuit: Circuit, inARow: number): Circuit =>
+  circuit.hung === 0 ? circuit : { ...circuit, hung: Math.max(circuit.hung, inARow) }

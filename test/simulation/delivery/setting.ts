@@ -310,7 +310,8 @@ export const makeWorld = (
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,
-          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count))
+          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count)),
+          noteSign: (provider, sign) => road("noteSign", store.noteSign(provider, sign))
         })
       ),
       Context.add(
