@@ -311,7 +311,7 @@ export const makeWorld = (
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,
           noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count)),
-          noteSign: (provider, sign) => road("noteSign", store.noteSign(provider, sign))
+          noteSign: (...sign) => road("noteSign", store.noteSign(...sign))
         })
       ),
       Context.add(
