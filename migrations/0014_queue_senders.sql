@@ -1,4 +1,4 @@
--- Whose a queued request is: a program with a sender token reads, moves and cancels its own alone.
+-- The sender token that queued a request: a program reads, moves and cancels its own requests alone.
 -- Rules: docs/reference/specification/programs-in-front.md (FRONT-2).
 
 -- The id of the token that queued it; null for everybody else.

@@ -11,7 +11,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { MailerConfig } from "../mail/sending.ts"
 import { ringBell } from "../work-bell.ts"
 
-/** Who queues. */
+/** The caller of the queue. */
 interface Caller<E> {
   /** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
   readonly allow: (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>

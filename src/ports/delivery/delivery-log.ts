@@ -39,8 +39,14 @@ export class DeliveryLog extends Context.Service<
     readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
     /** The span of the send that wrote the row; undefined where it was not traced. */
     readonly traceparent: (sendId: LogRowId) => Effect.Effect<string | undefined, StoreUnavailable>
-    /** Releases the claim of an alert that did not go out; false without such a claim. */
-    readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * Releases the claim of an alert that did not go out; false without such a claim. Where some channels have accepted it (`taken`), it
+     * is no event's any more: only {@link claimDueAlert} gives it out, for the others, `MAX_CHANNEL_TRIES` times in all.
+     */
+    readonly releaseAlert: (
+      sendId: LogRowId,
+      taken?: ReadonlyArray<string>
+    ) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Confirms that the alert went out or is not wanted, even if its claim was released in the meantime: nothing raises it
      * again. False where it was confirmed already.

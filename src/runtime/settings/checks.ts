@@ -186,7 +186,7 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
     ...deaf("postmark", postmark.webhookPassword === undefined, "POSTMARK_WEBHOOK_PASSWORD"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
-      is unset: an ambiguous send ends failed instead of being tried again`,
+      is empty: there is no retry queue, and an ambiguous send ends failed instead of being tried again`,
     ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
     ...when(
       roles.includes("intake") &&

@@ -170,11 +170,13 @@ const relayOf = ({ smtp }: Values) => {
   }
 }
 
-/** An address that is set but empty means no queue. */
-const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): DeferQueueAddress => {
-  if (retryQueue.address !== undefined) return retryQueue.address
+/** Where there is a database, the queue is in it; an address that is set but empty means no queue. */
+const queueAddress = (env: Env, values: Values, embedded: boolean): DeferQueueAddress => {
+  const { address } = values.retryQueue
+  if (address !== undefined) return address
   const isEmptied = /^\s*$/.test(env["EMAIL_DEFER_QUEUE_URL"] ?? "unset")
-  return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
+  const hasDatabase = embedded || values.database.url !== undefined
+  return hasDatabase && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
 }
 
 const sendQueueOf = (values: Values, embedded: boolean) => {

@@ -179,7 +179,7 @@ export const AREAS = {
 
   retryQueue: area("Delayed retry queue", {
     address: open("EMAIL_DEFER_QUEUE_URL", queueAddress, {
-      otherwise: "postgres:email-defer embedded, else none"
+      otherwise: "postgres:email-defer where there is a database, else none"
     })`
       Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the
       database). Set but empty: no queue, an ambiguous send ends failed.`,

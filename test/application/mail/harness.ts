@@ -5,6 +5,7 @@ import { makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.t
 import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
+import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { decodeDeferredSend } from "../../../src/domain/mail/deferred-send.ts"
@@ -92,6 +93,7 @@ export const makeHarness = Effect.fnUntraced(function* (
             configured: options.queue ?? true
           }),
           Layer.effect(MailProviders, options.wrapProviders?.(plain) ?? Effect.succeed(plain)),
+          Layer.succeed(RetryWatch, { lookedAt: Number.NEGATIVE_INFINITY, warned: false }),
           NodeCrypto.layer
         )
       )
@@ -106,6 +108,8 @@ export const makeHarness = Effect.fnUntraced(function* (
     providers,
     send: mailer.send,
     retry: retry.handle,
+    /** A process that takes from the queue and makes no retry. */
+    consume: Effect.forkScoped(queue.consume(() => Effect.never, { concurrency: 1 })),
     /** Messages on the queue, oldest first. */
     queued: Effect.map(broker.pending, (all) =>
       all.map(({ body }) => Option.getOrThrow(decodeDeferredSend(body)))

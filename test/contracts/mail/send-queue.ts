@@ -1,7 +1,7 @@
 /**
  * `SendQueue`: what is committed is taken once, in order, at its pace; an end of a request asks its key first.
  *
- * Adapters: memory, postgres. Rules: FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
+ * Adapters: memory, postgres. Rules: FRONT-2, FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, type Scope } from "effect"

@@ -201,7 +201,12 @@ describe("settings", () => {
     })
     assert.deepStrictEqual(address("http://127.0.0.1:4566/0/q", SERVE)._tag, "Sqs")
     assert.deepStrictEqual(address("postgres:my_queue-2", SERVE), { _tag: "Postgres", name: "my_queue-2" })
-    assert.deepStrictEqual(address(undefined, SERVE), { _tag: "None" })
+    for (const options of [SERVE, { embedded: false, library: true }])
+      assert.deepStrictEqual(address(undefined, options), { _tag: "Postgres", name: "email-defer" })
+    assert.deepStrictEqual(address(" ", SERVE), { _tag: "None" })
+    assert.deepStrictEqual(decode({}, { embedded: false, library: true }).retryQueue.address, {
+      _tag: "None"
+    })
     assert.deepStrictEqual(problems({ ...PROVIDER_B, EMAIL_DEFER_QUEUE_URL: "postgres:q" }, SERVE), [
       "EMAIL_DEFER_QUEUE_URL"
     ])
@@ -429,14 +434,7 @@ describe("settings", () => {
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
       advice(complete, NOW).map((one) => one.setting),
-      [
-        "SENDER_DOMAIN",
-        "BASE_URL",
-        "EMAIL_FALLBACK",
-        "PROVIDERB_WEBHOOK_SECRET",
-        "EMAIL_DEFER_QUEUE_URL",
-        "TRUSTED_MAIL_HOPS"
-      ]
+      ["SENDER_DOMAIN", "BASE_URL", "EMAIL_FALLBACK", "PROVIDERB_WEBHOOK_SECRET", "TRUSTED_MAIL_HOPS"]
     )
     const deaf = (env: Record<string, string>) =>
       advice(

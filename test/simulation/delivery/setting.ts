@@ -311,7 +311,8 @@ export const makeWorld = (
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,
-          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count))
+          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count)),
+          noteSign: (...sign) => road("noteSign", store.noteSign(...sign))
         })
       ),
       Context.add(
@@ -320,7 +321,7 @@ export const makeWorld = (
           record: (event, options) => road("record event", log.record(event, options)),
           heard: () => Effect.void,
           traceparent: (sendId) => log.traceparent(sendId),
-          releaseAlert: (sendId) => road("release alert", log.releaseAlert(sendId)),
+          releaseAlert: (sendId, taken) => road("release alert", log.releaseAlert(sendId, taken)),
           confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),
           claimDueAlert: road("claim alert", log.claimDueAlert)
         })

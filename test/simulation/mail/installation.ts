@@ -109,6 +109,7 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
   return MailStore.of({
     ...inner,
     noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
+    noteSign: (provider, sign) => road("noteSign", inner.noteSign(provider, sign)),
     begin: (entry) =>
       Effect.tap(
         asked("begin", granted(inner.begin(entry), entry.claim?.known?.isSettled === true)),

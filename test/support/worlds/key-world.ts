@@ -86,6 +86,7 @@ export const makeKeyWorld = (
       beginRetry: (entry) => road("beginRetry", world.store.beginRetry(entry)),
       record: (entry) => road("record", world.store.record(entry)),
       noteUnclaimed: (count) => road("noteUnclaimed", world.store.noteUnclaimed(count)),
+      noteSign: world.store.noteSign,
       tagSecret: world.store.tagSecret
     })
     const { queue } = broker.attach()

@@ -620,6 +620,7 @@ export interface AlertAnswer {
   readonly success: true
   readonly delivery: "delivered" | "disabled"
   readonly escalated?: "telegram" | undefined
+  readonly lacks?: { readonly taken: ReadonlyArray<string>; readonly missing: ReadonlyArray<"email" | "chat"> } | undefined
 }
 
 export interface AlertRequest {
@@ -633,6 +634,7 @@ export interface AlertRequest {
   readonly source?: string | undefined
   readonly reason?: string | undefined
   readonly occurredAt?: string | undefined
+  readonly taken?: ReadonlyArray<string> | undefined
 }
 
 export interface ContactMessageRow {
@@ -853,6 +855,7 @@ export interface SendRequest {
   readonly attachments?: ReadonlyArray<{ readonly filename: string; readonly contentType?: string | undefined; readonly content: string; readonly contentId?: string | undefined }> | undefined
   readonly expiresAt?: string | undefined
   readonly requireClaim?: boolean | undefined
+  readonly deferAfterMs?: number | undefined
   /** True: the mail is queued, and sent at the pace that the provider takes. */ readonly queue?: boolean | undefined
   /** ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before. */ readonly sendAt?: string | undefined
 }

@@ -62,7 +62,7 @@ export interface QueueTables {
 
 export const makeQueueTables = (): QueueTables => ({ rows: new Map(), pauses: new Map(), paces: new Map() })
 
-const TIMES = new Set(["queue", "sendAt", "expiresAt", "requireClaim", "idempotencyKey"])
+const TIMES = new Set(["queue", "sendAt", "expiresAt", "requireClaim", "deferAfterMs", "idempotencyKey"])
 const LISTS = new Set(["to", "cc", "bcc", "replyTo"])
 
 const canonical = (value: unknown): unknown =>

@@ -230,11 +230,14 @@ const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
     case "Postgres": {
       const layer = clients(here)
       if (layer === undefined) return undefined
-      return DeferQueue.use((store) => store.deadLetters({ limit: MOST_COUNTED })).pipe(
-        Effect.map((letters): QueueFacts => ({
+      return DeferQueue.use((store) =>
+        Effect.all([store.deadLetters({ limit: MOST_COUNTED }), store.isConsumed])
+      ).pipe(
+        Effect.map(([letters, isConsumed]): QueueFacts => ({
           _tag: "Postgres",
           name: address.name,
-          dead: letters.length
+          dead: letters.length,
+          isConsumed: isConsumed === true
         })),
         Effect.provide(deferQueue(settings, { credentials })),
         Effect.provide(layer),

@@ -55,7 +55,7 @@ const log = Layer.effect(
             ),
       heard: (provider) => Effect.sync(() => void heard.push(provider)),
       traceparent: () => Effect.undefined,
-      releaseAlert: (sendId) => database.releaseAlert(sendId),
+      releaseAlert: (...given) => database.releaseAlert(...given),
       confirmAlert: (sendId) => database.confirmAlert(sendId),
       claimDueAlert: Effect.suspend(() => database.claimDueAlert)
     })
