@@ -85,7 +85,7 @@ describe("the sender of the queue", () => {
       const world = yield* makeQueueWorld({
         queueAs: (queue) => ({
           ...queue,
-          move: (move) => (moves++ === 0 ? Effect.never : queue.move(move))
+          move: (move) => Effect.suspend(() => (moves++ === 0 ? Effect.never : queue.move(move)))
         })
       })
       // What only a sender can see: the end that it writes has no row of a send.
