@@ -44,10 +44,18 @@ const MAX_WAITING = 20
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
   provider: Provider,
-  /** For each of the next requests, in order; replaces what was set before. */
+  /** For each of the next requests, in order; replaces what was set before for the same ones. */
   outcomes: Schema.Array(SimulatedOutcome).check(Schema.isMaxLength(1000)),
   /** For every request after them; default `ok`. */
-  otherwise: Schema.optionalKey(SimulatedOutcome)
+  otherwise: Schema.optionalKey(SimulatedOutcome),
+  /** Only for requests that have all of it; every other script stays. A bare address, in any case. */
+  for: Schema.optionalKey(
+    Schema.Struct({
+      to: Schema.optionalKey(Text.check(Schema.isMaxLength(400))),
+      key: Schema.optionalKey(Text.check(Schema.isMaxLength(256))),
+      category: Schema.optionalKey(Text.check(Schema.isMaxLength(100)))
+    })
+  )
 }).annotate({ identifier: "SimulationScript" })
 
 /** The body of `POST /dev/outbox/:id/events`. */
@@ -81,7 +89,8 @@ export class DevGroup extends HttpApiGroup.make("embedded")
             subject: Schema.String,
             at: Schema.String
           })
-        )
+        ),
+        lookedUntil: Schema.NullOr(Schema.String)
       }),
       error: [InvalidRequest, Unavailable]
     }).annotateMerge(
@@ -89,7 +98,8 @@ export class DevGroup extends HttpApiGroup.make("embedded")
         summary: "The messages that the simulated providers delivered, newest first",
         description:
           "`q`: words that the subject, an address or the text has; `address`: a bare address that is sender or recipient; " +
-          "`before`: only what is older than the message of this id."
+          "`before` and `after`: only what is older or newer than the message of this id. `lookedUntil` is the id of the last message that was " +
+          "looked at, null where all were: to go on, ask again with it as `before`."
       })
     )
   )
@@ -134,7 +144,14 @@ export class DevGroup extends HttpApiGroup.make("embedded")
       payload: SimulationBody,
       success: SimulationBody,
       error: [InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
-    }).annotate(OpenApi.Summary, "Tells a simulated provider how to answer its next requests")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Tells a simulated provider how to answer its next requests",
+        description:
+          "It holds for all processes on the data folder, and until it is replaced. With `for`, it is about the requests to this address, " +
+          "on this idempotency key or of this category, and comes before one without."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.post("reportEvent", "/dev/outbox/:id/events", {
@@ -242,9 +259,12 @@ export const devHandlers = HttpApiBuilder.group(
       page: ({ query }) =>
         shownOutbox(outbox, upcoming, askedIn(query)).pipe(Effect.catch(outboxAway), Effect.map(page)),
       outbox: ({ query }) =>
-        outbox.list({ ...askedIn(query), limit: MAX_LISTED }).pipe(
+        outbox.page({ ...askedIn(query), limit: MAX_LISTED }).pipe(
           Effect.catch(outboxAway),
-          Effect.map((messages) => ({ messages: messages.map(summaryOf) }))
+          Effect.map(({ entries, lookedUntil }) => ({
+            messages: entries.map(summaryOf),
+            lookedUntil: lookedUntil ?? null
+          }))
         ),
       message: Effect.fnUntraced(function* ({ params: { id } }) {
         const raw = yield* outbox.get(id).pipe(Effect.catch(outboxAway))
@@ -285,7 +305,10 @@ export const devHandlers = HttpApiBuilder.group(
           )
         ),
       simulate: ({ payload }) =>
-        Effect.as(script(payload.provider, payload.outcomes, payload.otherwise), payload)
+        script(payload.provider, payload.outcomes, payload.otherwise, payload.for).pipe(
+          Effect.catch(outboxAway),
+          Effect.as(payload)
+        )
     })
   })
 )
