@@ -67,7 +67,7 @@ export interface SimulatedEmail extends ProviderReports, AsyncDisposable {
   readonly clock: TestClock
   /** Whom no mail goes to any more, and why. */
   readonly suppressions: () => ReadonlyArray<{ readonly email: string; readonly reason: string }>
-  /** Every send, oldest first. */
+  /** The rows of the send log, oldest first; a retry has one of its own. */
   readonly log: () => ReadonlyArray<LoggedMail>
   readonly close: () => Promise<void>
 }
@@ -75,6 +75,8 @@ export interface SimulatedEmail extends ProviderReports, AsyncDisposable {
 export interface SimulatedEmailOptions {
   /** Settings by name, in place of those of `process.env`. Databases, queues and providers in it are not used. */
   readonly env?: Readonly<Record<string, unknown>> | undefined
+  /** Gets each line of the log, which nobody gets otherwise: what a test provokes is no news. */
+  readonly log?: ((line: string) => void) | undefined
 }
 
 const FOLDER = "postlane-mail-"
@@ -192,7 +194,7 @@ export const simulateEmail = async (options: SimulatedEmailOptions = {}): Promis
   }
   try {
     const settings = await settingsFor(options.env, folder)
-    const logSink = { write: (line: string) => process.stderr.write(line) }
+    const logSink = { write: (line: string) => options.log?.(line) }
     const loggers = new Set([lineLogger(logSink, scrubOf(settings))])
     const inTime = <A, E>(effect: Effect.Effect<A, E>) =>
       effect.pipe(
