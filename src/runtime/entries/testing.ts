@@ -13,3 +13,4 @@ export type {
   ProviderReports,
   RequestsMeant
 } from "../testing/provider-control.ts"
+export { type StartOptions, startPostlane, type TestClients, type TestPostlane } from "../testing/server.ts"

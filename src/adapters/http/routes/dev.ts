@@ -1,4 +1,4 @@
-import { Effect, Schema, Stream } from "effect"
+import { Clock, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
@@ -11,6 +11,7 @@ import {
   SimulatedMail,
   SimulatedOutcome
 } from "../../../ports/mail/simulated-mail.ts"
+import { TestTime } from "../../../ports/test-time.ts"
 import { readAssets } from "../pages/assets.ts"
 import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev-page.ts"
 import { type ShellPage, shellResponse } from "../pages/shell.ts"
@@ -67,6 +68,11 @@ const SimulatedEventBody = Schema.Struct({
   )
 }).annotate({ identifier: "SimulatedEvent" })
 
+/** The body of `POST /dev/clock`: ten years at most. */
+const ClockBody = Schema.Struct({
+  milliseconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 * 366 * 86_400_000 }))
+}).annotate({ identifier: "ClockAdvance" })
+
 /** The local outbox and the simulated providers; every route is 404 where nothing is embedded. */
 export class DevGroup extends HttpApiGroup.make("embedded")
   .add(
@@ -87,7 +93,9 @@ export class DevGroup extends HttpApiGroup.make("embedded")
             from: Schema.String,
             to: Schema.Array(Schema.String),
             subject: Schema.String,
-            at: Schema.String
+            at: Schema.String,
+            idempotencyKey: Schema.NullOr(Schema.String),
+            category: Schema.NullOr(Schema.String)
           })
         ),
         lookedUntil: Schema.NullOr(Schema.String)
@@ -167,6 +175,18 @@ export class DevGroup extends HttpApiGroup.make("embedded")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.post("advanceClock", "/dev/clock", {
+      payload: ClockBody,
+      success: Schema.Struct({ now: Schema.String }),
+      error: [NotFound, InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Puts the time of an installation for tests forward",
+        description: "404 where it was not started with `--temporary`. What is due by then happens."
+      })
+    )
+  )
   .middleware(JsonBody)
   .middleware(DevAccess) {}
 
@@ -177,6 +197,8 @@ const MAX_LISTED = 200
 const CALM = "150 millis"
 
 export const outboxAway = unavailable("the outbox cannot be read", "The outbox cannot be read now")
+const clockAway = unavailable("the time cannot be put forward", "The database does not answer now")
+const noClock = problem("NOT_FOUND", "The time of this installation is not for tests")
 export const noMessage = problem("NOT_FOUND", "There is no message of this id")
 
 /** After every id. */
@@ -202,7 +224,11 @@ const askedIn = ({ address = "", after = "", before = "", q = "" }: ListQuery) =
   after: after === "" ? undefined : after
 })
 
-const summaryOf = ({ at, from, id, subject, to, via }: OutboxEntry) => ({ id, via, from, to, subject, at })
+const summaryOf = ({ at, category, from, id, key, subject, to, via }: OutboxEntry) => ({
+  ...{ id, via, from, to, subject, at },
+  idempotencyKey: key ?? null,
+  category: category ?? null
+})
 
 /** What a list shows, as one text. */
 const stateOf = (entries: ReadonlyArray<OutboxEntry>): string =>
@@ -254,6 +280,7 @@ export const devHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { outbox, report, script } = yield* SimulatedMail
     const { upcoming } = yield* SendQueue
+    const time = yield* TestTime
     const page = makeReaderPages()
     return handlers.handleAll({
       page: ({ query }) =>
@@ -283,6 +310,11 @@ export const devHandlers = HttpApiBuilder.group(
         if (entry === undefined) return yield* Effect.fail(noMessage)
         const reported = yield* report(entry, payload.type, payload.recipients).pipe(Effect.catch(outboxAway))
         return reported ? payload : yield* noProvider
+      }),
+      advanceClock: Effect.fnUntraced(function* ({ payload: { milliseconds } }) {
+        if (time === undefined) return yield* Effect.fail(noClock)
+        yield* time.advance(milliseconds).pipe(Effect.catch(clockAway))
+        return { now: new Date(yield* Clock.currentTimeMillis).toISOString() }
       }),
       outboxChanges: ({ request }) =>
         Effect.succeed(

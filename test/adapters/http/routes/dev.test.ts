@@ -88,7 +88,8 @@ describe("the outbox", () => {
   it("lists the documented fields", async () => {
     const { id, via, from, to, subject, at } = entry
     expect((await call(server, "/dev/outbox")).json).toEqual({
-      messages: [{ id, via, from, to, subject, at }]
+      messages: [{ id, via, from, to, subject, at, idempotencyKey: null, category: null }],
+      lookedUntil: null
     })
   })
 
