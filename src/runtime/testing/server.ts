@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { Duration, Option, Schema } from "effect"
 
 import { type Client, createClient } from "../../adapters/client/client.ts"
-import { unwrap } from "../../adapters/client/problems.ts"
+import { type CallProblem, type Problem, type Result, unwrap } from "../../adapters/client/problems.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { SETTINGS } from "../settings/table.ts"
 import type { TestClock } from "./in-process.ts"
@@ -25,6 +25,7 @@ const MAX_LOG = 20_000
 const Started = Schema.Struct({
   ok: Schema.Literal(true),
   url: Schema.String,
+  dataDir: Schema.String,
   primary: Provider,
   proxySecret: Schema.String,
   adminToken: Schema.String,
@@ -46,6 +47,8 @@ export interface TestClients {
 export interface TestPostlane extends ProviderReports, AsyncDisposable {
   /** Where it listens, on this machine. */
   readonly url: string
+  /** Its data, until it ends. */
+  readonly dataDir: string
   readonly clients: TestClients
   /** What the clients send: `x-proxy-secret`, and the bearer tokens. */
   readonly secrets: { readonly proxySecret: string; readonly ownerToken: string; readonly adminToken: string }
@@ -92,7 +95,8 @@ const ended = async (child: ChildProcess): Promise<void> => {
   await gone
 }
 
-const call = async <A>(answer: Promise<Parameters<typeof unwrap<A>>[0]>): Promise<A> => unwrap(await answer)
+const call = async <A, E extends Problem | CallProblem>(answer: Promise<Result<A, E>>): Promise<A> =>
+  unwrap(await answer)
 
 /** All mails of the outbox, also those beyond one answer. */
 const listed = async (client: Client, address: string | undefined): Promise<ReadonlyArray<MailSummary>> => {
@@ -103,7 +107,7 @@ const listed = async (client: Client, address: string | undefined): Promise<Read
       ...(address === undefined ? {} : { address }),
       ...(before === undefined ? {} : { before })
     }
-    const { lookedUntil, messages } = await call(client.embedded.outbox({ query }))
+    const { lookedUntil, messages } = await call(client.embedded.outbox(query))
     found.push(...messages)
     before = lookedUntil ?? undefined
   } while (before !== undefined)
@@ -138,22 +142,24 @@ export const startPostlane = async (options: StartOptions = {}): Promise<TestPos
     await ended(child)
   }
   try {
-    const { adminToken, ownerToken, primary, proxySecret, url, ...rest } = await started(child, log)
-    const clients = clientsOf({ adminToken, ownerToken, primary, proxySecret, url, ...rest })
+    const said = await started(child, log)
+    const { adminToken, dataDir, ownerToken, primary, proxySecret, url } = said
+    const clients = clientsOf(said)
     const { embedded, reader } = clients.admin
     return {
       url,
+      dataDir,
       clients,
       secrets: { adminToken, ownerToken, proxySecret },
       outbox: makeTestOutbox({
         list: (address) => listed(clients.admin, address),
-        content: (id) => call(reader.messageContent({ path: { id } })),
-        clear: () => call(embedded.clearOutbox({ query: {} }))
+        content: (id) => call(reader.messageContent({ id })),
+        clear: () => call(embedded.clearOutbox())
       }),
       provider: makeControl(primary, (body) => call(embedded.simulate({ body }))),
       ...makeReports(async (id, type, recipients) => {
         const body = { type, ...(recipients === undefined ? {} : { recipients }) }
-        await call(embedded.reportEvent({ path: { id }, body }))
+        await call(embedded.reportEvent({ id, body }))
       }),
       clock: {
         advance: async (by) =>
