@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 import type { Pool } from "undici"
 
@@ -89,7 +89,7 @@ export const layer = ({
       )
       return HookSender.of({
         post: Effect.fnUntraced(function* ({ url: address, ...delivery }) {
-          const at = new Date(yield* Clock.currentTimeMillis)
+          const at = new Date(yield* yield* TimeForOthers)
           const answered: Answered = { chunks: [] }
           const attempt = Effect.tryPromise({
             try: async (signal) => {

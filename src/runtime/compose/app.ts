@@ -14,6 +14,7 @@ import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
 import { CLOCK_INTERVAL, watchClock } from "../../application/delivery/clock-watch.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MetricsPage } from "../../ports/metrics-page.ts"
+import { TimeForOthers } from "../../ports/test-time.ts"
 import { announce, announceJson, type Place } from "../process/banner.ts"
 import * as Leadership from "../process/leadership.ts"
 import { VERSION } from "../process/package.ts"
@@ -144,6 +145,14 @@ const environment = Effect.fnUntraced(function* ({ temporary }: StartOptions) {
   return { PORT: "0", SMTP_PORT: "0", SUBMISSION_PORT: "0", ...process.env, POSTLANE_DATA_DIR }
 })
 
+const inTestTime =
+  (clock: ShiftedClock) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.provideService(Clock.Clock, clock),
+      Effect.provideService(TimeForOthers, Effect.sync(Date.now))
+    )
+
 /** Runs one process for ever. */
 export const run = (options: StartOptions) =>
   Effect.gen(function* () {
@@ -173,6 +182,6 @@ export const run = (options: StartOptions) =>
     }).pipe(
       Effect.scoped,
       Effect.provide(telemetry),
-      Effect.provideService(Clock.Clock, clock ?? (yield* Clock.Clock))
+      clock === undefined ? (effect) => effect : inTestTime(clock)
     )
   }).pipe(Effect.scoped)
