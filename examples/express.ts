@@ -13,7 +13,9 @@ app.post("/orders/:order/receipt", async (request, response) => {
     text: "Thank you.",
     category: "transactional",
     source: "api:receipts",
-    idempotencyKey: `receipt/${request.params.order}`
+    idempotencyKey: `receipt/${request.params.order}`,
+    // A customer does not wait for a provider that hangs: the retry is queued, where there is a database.
+    deferAfterMs: 2_000
   })
   // 202 where a provider has it, or a retry is durably queued.
   response.status(result.ok ? 202 : 502).json(result.ok ? { id: result.sendId } : { error: result.error })

@@ -17,6 +17,7 @@ import {
 } from "../support/processes/edge-worker.ts"
 import { fakeResend, type ListedItem } from "../support/vendors/fake-resend.ts"
 
+const POSTMARK_PASSWORD = "postmark-password-4711"
 const SIGNING = `whsec_${Buffer.from("a secret that has 24 byt").toString("base64")}`
 const SECRET = "próxy-secret-4711"
 const HEADER = Buffer.from(SECRET, "utf8").toString("latin1")
@@ -74,6 +75,7 @@ beforeAll(async () => {
     PROVIDERA_API_KEY: KEY,
     PROVIDERA_BASE_URL: resend.url,
     PROVIDERA_WEBHOOK_SECRET: SIGNING,
+    POSTMARK_WEBHOOK_PASSWORD: POSTMARK_PASSWORD,
     PROXY_SHARED_SECRET: SECRET,
     INTERNAL_ALERT_URL: `${apiUrl}/email-alert`,
     INTERNAL_SEND_EMAIL_URL: `${apiUrl}/send-email`,
@@ -134,6 +136,25 @@ describe("the bundle of the functions", () => {
     )
     assert.isBelow(bundle.packedBytes, 1_500_000)
   })
+})
+
+describe("postmark-webhook in workerd", () => {
+  const open = JSON.stringify({
+    RecordType: "Open",
+    MessageID: "m-1",
+    Recipient: "ann@example.test",
+    ReceivedAt: "2026-11-05T16:33:54Z"
+  })
+  const basic = (password: string) => ({ authorization: `Basic ${btoa(`postlane:${password}`)}` })
+
+  it("records an event of a caller with its credentials, and of no other", () =>
+    inWorker(async (worker) => {
+      expect((await post(worker, "postmark-webhook", basic("other"), open)).status).toBe(401)
+      expect(await rows()).toEqual([])
+      const answer = await post(worker, "postmark-webhook", basic(POSTMARK_PASSWORD), open)
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { ok: true }])
+      expect(await rows()).toEqual([{ status: "opened", claimed: false }])
+    }))
 })
 
 describe("provider-a-webhook in workerd", () => {

@@ -38,7 +38,7 @@ describe("the examples", () => {
     await new Promise((resolve) => server.once("listening", resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders/17/receipt`
     const ask = (order: number) =>
-      fetch(url.replace("17", `${order}`), {
+      fetch(url.replace("/17/", `/${order}/`), {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: '{"to":"a@x.test"}'

@@ -13,6 +13,8 @@ export interface Outcome {
   /** As the table words it. */
   readonly label: string
   readonly meaning: Meaning
+  /** Where it means something else at this provider. */
+  readonly at?: Partial<Readonly<Record<ReportingProvider, Meaning>>>
   /** Whether the provider may have accepted the mail before it went wrong: each of these is a cell. */
   readonly accepted: ReadonlyArray<boolean>
 }
@@ -20,7 +22,14 @@ export interface Outcome {
 /** In the order of the table. A refusal in the vendor's own words is one: with "accepted" it would be a lie. */
 export const OUTCOMES: ReadonlyArray<Outcome> = [
   { fault: "ok", label: "200 with a message id", meaning: "accepted", accepted: [true] },
-  { fault: "refused", label: "connection refused", meaning: "ambiguous", accepted: [false] },
+  // The SDKs of the other two do not say that nothing was sent.
+  {
+    fault: "refused",
+    label: "connection refused",
+    meaning: "ambiguous",
+    at: { postmark: "unavailable" },
+    accepted: [false]
+  },
   { fault: "503", label: "503, the provider's own", meaning: "unavailable", accepted: [false] },
   { fault: "503-html", label: "503, a proxy's page", meaning: "ambiguous", accepted: [false, true] },
   { fault: "422", label: "message refused", meaning: "rejected", accepted: [false] },
@@ -32,7 +41,11 @@ export const OUTCOMES: ReadonlyArray<Outcome> = [
   { fault: "truncated-200", label: "200, its body cut off", meaning: "ambiguous", accepted: [false, true] }
 ]
 
-export const PRIMARIES: ReadonlyArray<ReportingProvider> = ["provider_a", "provider_b"]
+/** Those that the peers have an SDK for. */
+export const PEERS_PRIMARIES = ["provider_a", "provider_b"] as const
+export type PeersPrimary = (typeof PEERS_PRIMARIES)[number]
+
+export const PRIMARIES: ReadonlyArray<ReportingProvider> = [...PEERS_PRIMARIES, "postmark"]
 
 /** One cell: what the primary does while the call lasts. Once the call has ended it works; the fallback always does. */
 export interface Cell {
@@ -41,8 +54,21 @@ export interface Cell {
   readonly accepted: boolean
 }
 
+/** A cell that the peers can be run in. */
+export interface PeersCell extends Cell {
+  readonly primary: PeersPrimary
+}
+
+export const isForPeers = (cell: Cell): cell is PeersCell => cell.primary !== "postmark"
+
 export const CELLS: ReadonlyArray<Cell> = PRIMARIES.flatMap((primary) =>
-  OUTCOMES.flatMap((outcome) => outcome.accepted.map((accepted) => ({ primary, outcome, accepted })))
+  OUTCOMES.flatMap(({ at, ...outcome }) =>
+    outcome.accepted.map((accepted) => ({
+      primary,
+      outcome: { ...outcome, meaning: at?.[primary] ?? outcome.meaning },
+      accepted
+    }))
+  )
 )
 
 /** The outcome in the fakes' words. */

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises"
 import { assert, beforeAll, describe, it } from "vitest"
 
 import { faultMatrixPage } from "../../scripts/generate-fault-matrix.ts"
-import type { Provider } from "../../src/domain/mail/provider.ts"
-import { type Cell, CELLS, nameOf } from "./cells.ts"
+import { dedupes, type Provider } from "../../src/domain/mail/provider.ts"
+import { type Cell, CELLS, nameOf, PRIMARIES } from "./cells.ts"
 import { type Row, runFaultMatrix } from "./matrix.ts"
 import { copiesOf, otherThan, type PostlaneRun } from "./postlane.ts"
 
@@ -21,7 +21,7 @@ const rowOf = (cell: Cell): Row => {
 }
 
 const providersWithCopies = ({ copies }: PostlaneRun): ReadonlyArray<Provider> =>
-  (["provider_a", "provider_b"] as const).filter((provider) => copies[provider] > 0)
+  PRIMARIES.filter((provider) => copies[provider] > 0)
 
 /** What the caller has to get, by what the answer proves. */
 const expectResult = ({ outcome, primary }: Cell, { asked, result, retries }: PostlaneRun): void => {
@@ -43,7 +43,7 @@ const expectResult = ({ outcome, primary }: Cell, { asked, result, retries }: Po
 
 /** The one case that a retry cannot tell from a mail that was lost: no dedupe, no evidence, and a copy is out. */
 const mayLeaveTwo = ({ accepted, outcome, primary }: Cell): boolean =>
-  primary === "provider_b" && outcome.meaning === "ambiguous" && accepted
+  !dedupes(primary) && outcome.meaning === "ambiguous" && accepted
 
 describe("fault matrix: Postlane", () => {
   it.each(CELLS.map((cell) => [nameOf(cell), cell] as const))("%s", (_, cell) => {
@@ -69,6 +69,27 @@ describe("fault matrix: Postlane, an event recorded before the retry", () => {
       assert.strictEqual(withEvent.copies[otherThan(cell.primary)], 0, "copies of the fallback (S2)")
     }
   )
+})
+
+describe("fault matrix: Postmark", () => {
+  it("differs from Amazon SES where a connection is refused, and nowhere else", () => {
+    const made = (primary: Provider) =>
+      rows
+        .filter(({ cell }) => cell.primary === primary)
+        .map(({ cell, postlane, withEvent }) => ({
+          fault: cell.outcome.fault,
+          accepted: cell.accepted,
+          status: postlane.result.status,
+          copies: copiesOf(postlane),
+          withEvent: withEvent && copiesOf(withEvent)
+        }))
+    const [ses, postmark] = [made("provider_b"), made("postmark")]
+    const differing = postmark.filter((row, at) => JSON.stringify(row) !== JSON.stringify(ses[at]))
+    assert.deepStrictEqual(
+      differing.map(({ fault }) => fault),
+      ["refused"]
+    )
+  })
 })
 
 describe("fault matrix: the page", () => {

@@ -1,4 +1,4 @@
-import { type Cell, CELLS } from "./cells.ts"
+import { type Cell, CELLS, isForPeers, type PeersCell } from "./cells.ts"
 import { type PeerRun, runNotifme, runSesSdk, runUpyo } from "./peers.ts"
 import { type PostlaneRun, runPostlane } from "./postlane.ts"
 
@@ -18,10 +18,11 @@ export interface Row {
   readonly postlane: PostlaneRun
   /** The same with an event between call and retry; where nothing was accepted there is nothing that it could tell. */
   readonly withEvent: PostlaneRun | undefined
-  readonly peers: PeerRuns
+  /** Where they have an SDK for the primary. */
+  readonly peers: PeerRuns | undefined
 }
 
-const runPeers = async (cell: Cell): Promise<PeerRuns> => {
+const runPeers = async (cell: PeersCell): Promise<PeerRuns> => {
   const isSes = cell.primary === "provider_b"
   const [upyo, notifme, ses, sesOnce] = await Promise.all([
     runUpyo(cell),
@@ -40,7 +41,7 @@ export const runFaultMatrix = async (): Promise<ReadonlyArray<Row>> => {
       cell,
       postlane: await runPostlane(cell, { event: false }),
       withEvent: cell.accepted ? await runPostlane(cell, { event: true }) : undefined,
-      peers: await runPeers(cell)
+      peers: isForPeers(cell) ? await runPeers(cell) : undefined
     })
   }
   return rows

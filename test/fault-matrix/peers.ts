@@ -3,12 +3,11 @@ import { createFailedReceipt, createMessage, type Message, type Transport } from
 import { PoolTransport } from "@upyo/pool"
 import { Resend } from "resend"
 
-import type { ReportingProvider } from "../../src/domain/mail/provider.ts"
 import type { FakeHttp } from "../support/vendors/fake-http.ts"
 import { RESEND_KEY, STATIC } from "../support/vendors/fake-peers.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 import { fakeSes } from "../support/vendors/fake-ses.ts"
-import { type Cell, scriptOf } from "./cells.ts"
+import { type PeersCell, type PeersPrimary, scriptOf } from "./cells.ts"
 import { type EmailRequest as Mail, NotifmeSdk } from "./notifme.ts"
 
 /** What one call of a peer came to. */
@@ -77,11 +76,11 @@ const sesOnce =
 /** A cell's two fakes, and one-request senders for them, the primary first. */
 interface Bench {
   readonly primary: FakeHttp
-  readonly senders: ReadonlyArray<{ readonly id: ReportingProvider; readonly send: SendOnce }>
+  readonly senders: ReadonlyArray<{ readonly id: PeersPrimary; readonly send: SendOnce }>
 }
 
 const withBench = async (
-  cell: Cell,
+  cell: PeersCell,
   duration: Duration,
   call: (bench: Bench) => Promise<boolean>
 ): Promise<PeerRun> => {
@@ -92,7 +91,7 @@ const withBench = async (
   const ses = sesClient(fakes.provider_b.url, 1)
   /** The sender brings the time limit along: without one, a cell that hangs would never end. */
   const limited =
-    (id: ReportingProvider, send: SendOnce): SendOnce =>
+    (id: PeersPrimary, send: SendOnce): SendOnce =>
     (mail) => {
       const limit = new AbortController()
       if (id === cell.primary && cell.outcome.fault === "hang")
@@ -117,8 +116,8 @@ const withBench = async (
 }
 
 /** A transport as Upyo's guide writes one: an error becomes a failed receipt. */
-const transportOf = (id: ReportingProvider, send: SendOnce): Transport<ReportingProvider> => {
-  const sendMessage: Transport<ReportingProvider>["send"] = async (message) => {
+const transportOf = (id: PeersPrimary, send: SendOnce): Transport<PeersPrimary> => {
+  const sendMessage: Transport<PeersPrimary>["send"] = async (message) => {
     const { content, recipients, sender, subject } = message
     const text = "text" in content ? (content.text ?? "") : ""
     const mail = { from: sender.address, to: recipients[0]?.address ?? "", subject, text }
@@ -138,7 +137,7 @@ const transportOf = (id: ReportingProvider, send: SendOnce): Transport<Reporting
 }
 
 /** `@upyo/pool`, strategy `priority`: its fail-over. */
-export const runUpyo = (cell: Cell): Promise<PeerRun> =>
+export const runUpyo = (cell: PeersCell): Promise<PeerRun> =>
   withBench(cell, "throughout", async ({ senders }) => {
     const pool = new PoolTransport({
       strategy: "priority",
@@ -155,7 +154,7 @@ export const runUpyo = (cell: Cell): Promise<PeerRun> =>
  * `notifme-sdk`, strategy `fallback`, with providers of our own: its SES provider knows one host only, and it has none for
  * Resend.
  */
-export const runNotifme = (cell: Cell): Promise<PeerRun> =>
+export const runNotifme = (cell: PeersCell): Promise<PeerRun> =>
   withBench(cell, "throughout", async ({ senders }) => {
     const sdk = new NotifmeSdk({
       channels: {
@@ -191,7 +190,7 @@ const limitAttempts = (client: SESv2Client, fake: FakeHttp, limited: (attempt: n
 }
 
 /** The SES SDK alone, with the retries that it makes by default: three attempts, each within the time limit. */
-export const runSesSdk = (cell: Cell, duration: Duration): Promise<PeerRun> =>
+export const runSesSdk = (cell: PeersCell, duration: Duration): Promise<PeerRun> =>
   withBench(cell, duration, async ({ primary }) => {
     const client = sesClient(primary.url, 3)
     const hangs = cell.outcome.fault === "hang"

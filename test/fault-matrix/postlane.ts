@@ -17,7 +17,8 @@ import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../src/ports/mail/mail-store.ts"
 import type { StoreUnavailable } from "../../src/ports/store-unavailable.ts"
-import { resendWithFake, sesWithFake } from "../support/vendors/fake-peers.ts"
+import type { FakeHttp } from "../support/vendors/fake-http.ts"
+import { postmarkWithFake, resendWithFake, sesWithFake } from "../support/vendors/fake-peers.ts"
 import { type Cell, scriptOf } from "./cells.ts"
 
 /** What one run of a cell came to. */
@@ -51,15 +52,25 @@ const ATTEMPT_TIMEOUT_MS = 15_000
 export const otherThan = (primary: ReportingProvider): ReportingProvider =>
   primary === "provider_a" ? "provider_b" : "provider_a"
 
-/** Copies that left, of both providers together. */
-export const copiesOf = ({ copies }: PostlaneRun): number => copies.provider_a + copies.provider_b
+/** Copies that left, of all providers together. */
+export const copiesOf = ({ copies }: PostlaneRun): number =>
+  copies.provider_a + copies.provider_b + copies.postmark
 
 /** The id by which a provider's events name the copy of this acceptance. */
 const messageIdOf = (provider: ReportingProvider, acceptance: string): string =>
-  provider === "provider_a" ? acceptance : `0100${acceptance}-000000`
+  provider === "provider_b" ? `0100${acceptance}-000000` : acceptance
+
+const countsOf = (
+  { postmark, provider_a, provider_b }: Readonly<Record<ReportingProvider, { readonly fake: FakeHttp }>>,
+  count: (fake: FakeHttp) => number
+) => ({
+  provider_a: count(provider_a.fake),
+  provider_b: count(provider_b.fake),
+  postmark: count(postmark.fake)
+})
 
 /**
- * Sends one mail through the real mailer and both real adapters, then lets the provider work again and the queue run dry.
+ * Sends one mail through the real mailer and the real adapters, then lets the provider work again and the queue run dry.
  * The production time limits and delays run on a clock that the run itself moves, so that no machine is too slow for it.
  *
  * With `event`, a delivery event of the copy that the first attempt left is recorded between the call and its retry.
@@ -67,7 +78,11 @@ const messageIdOf = (provider: ReportingProvider, acceptance: string): string =>
 export const runPostlane = (cell: Cell, options: { readonly event: boolean }): Promise<PostlaneRun> =>
   Effect.gen(function* () {
     const { primary } = cell
-    const peers = { provider_a: yield* resendWithFake({}, UndiciResend), provider_b: yield* sesWithFake() }
+    const peers = {
+      provider_a: yield* resendWithFake({}, UndiciResend),
+      provider_b: yield* sesWithFake(),
+      postmark: yield* postmarkWithFake()
+    }
     const { fake } = peers[primary]
     const database = makeMailDatabase()
     const broker = makeDeferBroker({ visibilitySeconds: 60 })
@@ -92,7 +107,7 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         dbTimeoutMs: 2_500,
         deferDelaysSeconds: DEFAULT_DEFER_DELAYS_SECONDS,
-        costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+        costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
       })
     )
 
@@ -133,7 +148,7 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
 
     return yield* Effect.gen(function* () {
       const result = yield* call
-      const asked = { provider_a: peers.provider_a.fake.received, provider_b: peers.provider_b.fake.received }
+      const asked = countsOf(peers, ({ received }) => received)
       yield* Effect.promise(() => fake.always("ok"))
       if (options.event) yield* announce
       yield* runQueueDry
@@ -146,10 +161,7 @@ export const runPostlane = (cell: Cell, options: { readonly event: boolean }): P
         asked,
         retries,
         finalStatus: statuses[0],
-        copies: {
-          provider_a: peers.provider_a.fake.acceptedCount,
-          provider_b: peers.provider_b.fake.acceptedCount
-        }
+        copies: countsOf(peers, ({ acceptedCount }) => acceptedCount)
       }
     }).pipe(Effect.provide(Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provide(ports))))
   }).pipe(Effect.scoped, Effect.provide([TestClock.layer(), Logger.layer([])]), (run) =>

@@ -71,7 +71,7 @@ const world = Effect.fnUntraced(function* (queueOf: (typeof queues)[keyof typeof
       attemptTimeoutMs: 500,
       dbTimeoutMs: 300,
       deferDelaysSeconds: [1, 1, 1] as const,
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
     })
   )
   const context = yield* Layer.build(Layer.mergeAll(layerMailer, layerRetry).pipe(Layer.provideMerge(ports)))

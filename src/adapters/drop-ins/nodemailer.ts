@@ -200,7 +200,7 @@ const deliver = async (mail: MailMessage, send: Send, options: DropInOptions): P
   const resolved = await normalized(mail)
   refuseGroups(resolved)
   const request = requestOf(resolved, message.getHeader("OTP-Token"), options)
-  const result = await send(request, { env: options.env })
+  const result = await send(request, { env: options.env, retry: options.retry })
   if (!result.ok) throw new PostlaneSendError(result.error, result)
   return infoOf(result, resolved)
 }
@@ -215,7 +215,7 @@ export interface PostlaneTransport {
   verify(callback: (error: Error | null, success: true) => void): void
 }
 
-const OPTIONS = ["category", "source", "env", "send"]
+const OPTIONS = ["category", "source", "env", "retry", "send"]
 
 /** Makes the transport on a function that sends, and on one that asks whether it can; throws on an option that is not known. */
 export const makeTransport = (

@@ -16,6 +16,7 @@ import {
   type VendorRefusal,
   type VendorRequest
 } from "../../ports/mail/vendor-api.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
 import { findEmail, notFound } from "./resend-log.ts"
 import { cancelledAs, queueBody, refusedAs } from "./resend-queue.ts"
@@ -116,9 +117,11 @@ const makeSending = Effect.gen(function* () {
   const put = (token: SenderToken, mails: ReadonlyArray<Scheduled>) =>
     mails.length === 0
       ? Effect.succeed([])
-      : enqueue.all(mails.map(queueBody), (requests) =>
-          Effect.andThen(access.allow(token, requests), access.take(token, requests.length))
-        )
+      : enqueue.all(mails.map(queueBody), {
+          allow: (requests) =>
+            Effect.andThen(access.allow(token, requests), access.take(token, requests.length)),
+          sender: token.id
+        })
   const answered = (
     work: ReturnType<typeof put>,
     isAlone: boolean,
@@ -188,32 +191,44 @@ const timeOf = (body: unknown): Result.Result<string, Answer> => {
 const makeMails = Effect.gen(function* () {
   const queue = yield* SendQueue
   const log = yield* EmailLogQuery
+  /** A token's own mail alone: all that comes here is in the queue. */
+  const own = <E>(
+    id: string,
+    token: SenderToken,
+    work: (id: QueueId) => Effect.Effect<Answer, E>
+  ): Effect.Effect<Answer, E | StoreUnavailable> => {
+    if (!isUuid(id)) return Effect.succeed<Answer>(notFound())
+    const queueId = QueueId.make(id)
+    return Effect.flatMap(queue.find(queueId), (found): Effect.Effect<Answer, E> =>
+      found?.sender === token.id ? work(queueId) : Effect.succeed<Answer>(notFound())
+    )
+  }
   const storeAway = () => Effect.succeed<Answer>(away)
   return {
-    get: (id: string): Effect.Effect<Answer> =>
-      findEmail({ log, queue }, id).pipe(
-        Effect.map((found): Answer => (found === undefined ? notFound() : success(found))),
-        Effect.catch(storeAway)
-      ),
-    cancel: (id: string): Effect.Effect<Answer> =>
-      isUuid(id)
-        ? queue.cancel(QueueId.make(id)).pipe(
-            Effect.map((state): Answer => cancelledAs(id, state)),
-            Effect.catch(storeAway)
-          )
-        : Effect.succeed(notFound()),
-    update: (id: string, body: unknown): Effect.Effect<Answer> => {
+    get: (id: string, token: SenderToken): Effect.Effect<Answer> =>
+      own(id, token, () =>
+        Effect.map(findEmail({ log, queue }, id), (found): Answer =>
+          found === undefined ? notFound() : success(found)
+        )
+      ).pipe(Effect.catch(storeAway)),
+    cancel: (id: string, token: SenderToken): Effect.Effect<Answer> =>
+      own(id, token, (queueId) =>
+        Effect.map(queue.cancel(queueId), (state): Answer => cancelledAs(id, state))
+      ).pipe(Effect.catch(storeAway)),
+    update: (id: string, body: unknown, token: SenderToken): Effect.Effect<Answer> => {
       const at = timeOf(body)
       if (Result.isFailure(at)) return Effect.succeed(at.failure)
-      if (!isUuid(id)) return Effect.succeed(notFound())
-      return queue.reschedule(QueueId.make(id), at.success).pipe(
-        Effect.tap(() => ringBell("queue")),
-        Effect.map((state): Answer => {
-          if (state === undefined) return notFound()
-          return state === "queued"
-            ? success({ object: "email", id })
-            : failure("validation_error", 422, `The mail cannot be changed any more: it is ${state}`)
-        }),
+      const moved = (queueId: QueueId) =>
+        queue.reschedule(queueId, at.success).pipe(
+          Effect.tap(() => ringBell("queue")),
+          Effect.map((state): Answer => {
+            if (state === undefined) return notFound()
+            return state === "queued"
+              ? success({ object: "email", id })
+              : failure("validation_error", 422, `The mail cannot be changed any more: it is ${state}`)
+          })
+        )
+      return own(id, token, moved).pipe(
         Effect.catchTags({
           QueueRefused: (refused) => Effect.succeed<Answer>(refusedAs(refused, true)),
           StoreUnavailable: storeAway
@@ -263,10 +278,10 @@ export const layer: Layer.Layer<VendorApi, never, EmailLogQuery | Enqueue | Send
         if (method === "POST" && second === "batch" && third === undefined)
           return sending.batch(request, token)
         if (second === undefined) return Effect.succeed(lacking(request))
-        if (method === "POST" && third === "cancel") return mails.cancel(second)
+        if (method === "POST" && third === "cancel") return mails.cancel(second, token)
         if (third !== undefined) return Effect.succeed(lacking(request))
-        if (method === "GET") return mails.get(second)
-        return method === "PATCH" ? mails.update(second, body) : Effect.succeed(lacking(request))
+        if (method === "GET") return mails.get(second, token)
+        return method === "PATCH" ? mails.update(second, body, token) : Effect.succeed(lacking(request))
       }
       return VendorApi.of({
         refuse,

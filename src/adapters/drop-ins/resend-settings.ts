@@ -10,7 +10,7 @@ export interface ResendOptions extends DropInOptions {
   readonly userAgent?: string | undefined
 }
 
-const OPTIONS = ["baseUrl", "userAgent", "category", "source", "env", "send"]
+const OPTIONS = ["baseUrl", "userAgent", "category", "source", "env", "retry", "send"]
 
 /** Where and as whom it sends, as Resend's SDK finds it out. */
 export interface ResendSettings {

@@ -176,7 +176,7 @@ export const makeResend = (
   { send, settings, useStores }: ResendParts,
   options: DropInOptions
 ): ResendDropIn => {
-  const one: SendOne = (request) => send(request, { env: settings.env() })
+  const one: SendOne = (request) => send(request, { env: settings.env(), retry: options.retry })
   // What the caller sends by their own function stays there.
   const enqueue = async (mails: ReadonlyArray<Scheduled>) =>
     options.send === undefined ? enqueueAll(useStores, settings.env(), mails) : undefined

@@ -8,6 +8,7 @@ export type Send = (
   options?: {
     readonly env?: Readonly<Record<string, unknown>> | undefined
     readonly apiKey?: string | undefined
+    readonly retry?: boolean | undefined
   }
 ) => Promise<SendResult>
 
@@ -19,6 +20,8 @@ export interface DropInOptions {
   readonly source?: string | undefined
   /** Settings by name; on Node `process.env` by default. */
   readonly env?: Readonly<Record<string, unknown>> | undefined
+  /** This process makes the retries of deferred mail as well, as with `sendEmail`. */
+  readonly retry?: boolean | undefined
   /** Sends in place of `sendEmail`. */
   readonly send?: Send | undefined
 }

@@ -5,6 +5,7 @@ import type { Pool } from "undici"
 import { withDeadline } from "../../application/deadline.ts"
 import { MAX_ANSWER_BYTES, RECEIPT_WITHIN_SECONDS } from "../../domain/delivery/event-hooks.ts"
 import { type ClaimedDelivery, type HookAnswer, HookSender } from "../../ports/delivery/event-hooks.ts"
+import { TimeForOthers } from "../../ports/test-time.ts"
 import { makeAddressCheck, type Resolve, resolveName } from "./addresses.ts"
 import { makeConnections } from "./connections.ts"
 

@@ -3,6 +3,7 @@ import { Data, Effect, Layer, Redacted, Schema } from "effect"
 import { withDeadline } from "../../application/deadline.ts"
 import { Alerts, type AlertOutcome } from "../../application/delivery/alerts.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
+import { CHANNEL_NAMES } from "../../domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 
 /** Where alerts are posted to. */
@@ -25,7 +26,13 @@ const decodeTaken = Schema.decodeUnknownOption(
   Schema.fromJsonString(
     Schema.Struct({
       delivery: Schema.Literals(["delivered", "disabled"]),
-      escalated: Schema.optionalKey(Schema.Literal("telegram"))
+      escalated: Schema.optionalKey(Schema.Literal("telegram")),
+      lacks: Schema.optionalKey(
+        Schema.Struct({
+          taken: Schema.Array(Schema.String),
+          missing: Schema.Array(Schema.Literals(CHANNEL_NAMES))
+        })
+      )
     })
   )
 )
@@ -38,7 +45,8 @@ const outcomeOf = (status: number, body: string): AlertOutcome => {
   if (status === 200) {
     const taken = decodeTaken(body)
     if (taken._tag === "Some") {
-      return { delivery: taken.value.delivery, escalated: taken.value.escalated }
+      const { delivery, escalated, lacks } = taken.value
+      return { delivery, escalated, ...(lacks === undefined ? {} : { lacks }) }
     }
   }
   const unconfigured =

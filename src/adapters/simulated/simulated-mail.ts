@@ -96,7 +96,8 @@ export const layer = (options: {
       const providers = {
         provider_a: options.vendorLimits === true ? limited(free, limit) : free,
         provider_b: make("provider_b"),
-        smtp: make("smtp")
+        smtp: make("smtp"),
+        postmark: make("postmark")
       }
 
       return SimulatedMail.of({

@@ -29,7 +29,7 @@ const UNDER_WAY_MS = 2_000
 
 /** Message ids in the shape of the vendors'. */
 const newMessageId = (provider: Provider, now: number): string =>
-  provider === "provider_a"
+  provider === "provider_a" || provider === "postmark"
     ? randomUUID()
     : `0100${now.toString(16).padStart(12, "0")}-${randomUUID()}-000000`
 

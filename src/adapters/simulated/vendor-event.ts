@@ -30,6 +30,14 @@ const VENDOR: Readonly<
       ["complaint", "complained"],
       ["suppressionlist", "suppressed"]
     ])
+  },
+  // Its own test addresses send bounces alone.
+  postmark: {
+    domain: "bounce-testing.postmarkapp.com",
+    types: new Map([
+      ["hardbounce", "bounced"],
+      ["spamcomplaint", "complained"]
+    ])
   }
 }
 
@@ -46,6 +54,7 @@ export const testAddressType = (provider: Provider, address: string): SimulatedE
 interface VendorSecrets {
   readonly webhookSecret: Redacted.Redacted | undefined
   readonly busSecret: Redacted.Redacted | undefined
+  readonly postmark: { readonly user: string; readonly password: Redacted.Redacted } | undefined
 }
 
 /** A request as the vendor would make it. */
@@ -175,9 +184,61 @@ const sesRequest = (event: SimulatedEvent, secret: Redacted.Redacted): VendorReq
   }
 }
 
-/** The vendor's request for an event of a simulated provider, signed now; `undefined` without the secret. */
-export const vendorRequest = (event: SimulatedEvent, secrets: VendorSecrets): VendorRequest | undefined => {
-  const secret = event.provider === "provider_a" ? secrets.webhookSecret : secrets.busSecret
-  if (secret === undefined) return undefined
-  return event.provider === "provider_a" ? resendRequest(event, secret) : sesRequest(event, secret)
+/** Postmark's record of each event, with its members. It reports a delay as a transient bounce. */
+const postmarkRecord = ({ at, from, subject, type }: SimulatedEvent, recipient: string): object => {
+  const bounce = { ID: 1, Email: recipient, From: from, Subject: subject, BouncedAt: at, Inactive: false }
+  switch (type) {
+    case "delivered":
+      return { RecordType: "Delivery", Recipient: recipient, DeliveredAt: at, Details: "250 OK" }
+    case "delivery_delayed":
+      return { RecordType: "Bounce", Type: "Transient", ...bounce }
+    case "opened":
+      return { RecordType: "Open", Recipient: recipient, ReceivedAt: at, FirstOpen: true }
+    case "bounced":
+      return {
+        RecordType: "Bounce",
+        Type: "HardBounce",
+        ...bounce,
+        Details: "The mailbox does not exist.",
+        Inactive: true
+      }
+    case "suppressed":
+      return { RecordType: "Bounce", Type: "ManuallyDeactivated", ...bounce, Details: ON_LIST }
+    case "complained":
+      return { RecordType: "SpamComplaint", Type: "SpamComplaint", ...bounce, Inactive: true }
+  }
+}
+
+/** One request a recipient, as the vendor does it. */
+const postmarkRequests = (
+  event: SimulatedEvent,
+  { password, user }: VendorSecrets["postmark"] & {}
+): ReadonlyArray<VendorRequest> => {
+  const credentials = Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")
+  return event.recipients.map((recipient) => ({
+    path: "/functions/v1/postmark-webhook",
+    headers: { "content-type": "application/json", authorization: `Basic ${credentials}` },
+    body: JSON.stringify({
+      ...postmarkRecord(event, recipient),
+      MessageStream: "outbound",
+      MessageID: event.messageId,
+      ServerID: 1,
+      Metadata: event.tags
+    })
+  }))
+}
+
+/** The vendor's requests for an event of a simulated provider, signed now; none without the secret. */
+export const vendorRequests = (
+  event: SimulatedEvent,
+  { busSecret, postmark, webhookSecret }: VendorSecrets
+): ReadonlyArray<VendorRequest> => {
+  switch (event.provider) {
+    case "provider_a":
+      return webhookSecret === undefined ? [] : [resendRequest(event, webhookSecret)]
+    case "provider_b":
+      return busSecret === undefined ? [] : [sesRequest(event, busSecret)]
+    case "postmark":
+      return postmark === undefined ? [] : postmarkRequests(event, postmark)
+  }
 }

@@ -59,7 +59,10 @@ export interface Composed extends Envelope {
 export const composed = async (request: ProviderRequest): Promise<Composed | undefined> => {
   const body = Option.getOrUndefined(decodeBody(request.body))
   if (body === undefined) return undefined
-  const { date, mail, messageId } = body
+  const { date, mail: kept, messageId } = body
+  // A queue may have kept them in another order, and the bytes of a retry must not depend on it.
+  const headers = Object.fromEntries(Object.entries(kept.headers).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const mail = { ...kept, headers }
   const boundary = messageId.slice(0, HASH_LENGTH).replaceAll(/[^\da-z]/g, "")
   return {
     messageId,

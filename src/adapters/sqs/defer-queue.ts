@@ -192,6 +192,7 @@ const make = Effect.fnUntraced(function* (options: SqsDeferQueueOptions) {
     // What is received again counts as received: a new message, then the held one goes.
     putBack: enqueue(source),
     consume: (handler, { concurrency }) => consume(source, handler, concurrency),
+    isConsumed: Effect.succeed(undefined),
     ...makeDeadLetters(client, queueUrl),
     check: Effect.asVoid(client.redrivePolicy(queueUrl))
   })

@@ -42,7 +42,9 @@ export const makeProductMail: Effect.Effect<SendProductMail, never, Deferrals | 
           ? Effect.map(Effect.flatMap(request, mailer.send), sentOnce)
           : sendOnce(idempotencyKey, request)
       ).pipe(
-        Effect.catch((notBegun) => Effect.succeed<SentOnce>({ _tag: "Unsent", error: notBegun.message }))
+        Effect.catch((notBegun) =>
+          Effect.succeed<SentOnce>({ _tag: "Unsent", error: notBegun.message, refused: false })
+        )
       )
       if (sent._tag === "Unsent") {
         yield* Effect.logError("a mail did not go out").pipe(

@@ -2,6 +2,13 @@ import { Context, Effect, Layer, Metric } from "effect"
 
 import { ALARMS, type AlarmName, evaluate, type Measures } from "../../domain/delivery/alarm-rules.ts"
 import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
+import {
+  type AlertChannel,
+  CHANNEL_NAMES,
+  type Spread,
+  spreadOf
+} from "../../domain/delivery/alert-policy.ts"
+import type { RenderedMail } from "../../domain/mail/templates/template.ts"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
 import { Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
@@ -9,8 +16,15 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce, notSent } from "../mail/send-once.ts"
-import { AlertConfig, ALERT_TIME_LIMIT } from "./alerts.ts"
+import { makeSendOnce } from "../mail/send-once.ts"
+import {
+  AlertConfig,
+  ALERT_TIME_LIMIT,
+  type Answered,
+  answerOfMail,
+  notBegunAnswer,
+  postTo
+} from "./alerts.ts"
 
 /** `source` of the mails that carry notices. The alarms do not look at mails of this source, so that none feeds itself. */
 export const ALARM_SOURCE = "api:email-alarm"
@@ -19,8 +33,8 @@ export const ALARM_SOURCE = "api:email-alarm"
 class AlarmNotices extends Context.Service<
   AlarmNotices,
   {
-    /** Sends a notice by mail and chat, each where it is configured; returns whether one of them accepted it. */
-    readonly send: (notice: AlarmNotice) => Effect.Effect<boolean>
+    /** Sends a notice by mail and chat, each where it is configured and does not have it yet. */
+    readonly send: (notice: AlarmNotice) => Effect.Effect<Spread>
   }
 >()("postlane/application/AlarmNotices") {}
 
@@ -30,49 +44,60 @@ const make = Effect.gen(function* () {
   const chat = yield* Chat
   const templates = yield* MailTemplates
 
-  const send = Effect.fnUntraced(function* (notice: AlarmNotice) {
-    const { alarm, at, detail, episode, kind } = notice
-    const mail = yield* templates.render(alarmMail(alarm, kind, detail))
+  const ways = (
+    notice: AlarmNotice,
+    mail: RenderedMail
+  ): ReadonlyMap<AlertChannel, Effect.Effect<Answered>> => {
+    const { alarm, at, episode, kind } = notice
     const key = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
-    const channels = [
+    const request = { ...mail, category: "alert", source: ALARM_SOURCE } as const
+    return new Map([
       ...(email === undefined
         ? []
         : [
-            sendOnce(
-              key,
-              Effect.succeed({ to: email, ...mail, category: "alert", source: ALARM_SOURCE } as const)
-            ).pipe(
-              Effect.map(notSent),
-              Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
-            )
+            [
+              "email",
+              sendOnce(key, Effect.succeed({ to: email, ...request })).pipe(
+                Effect.map(answerOfMail),
+                Effect.catch(notBegunAnswer)
+              )
+            ] as const
           ]),
-      ...(chat.configured
-        ? [
-            chat.post(mail.text).pipe(
-              Effect.as(undefined),
-              Effect.catch(({ message }) => Effect.succeed(message))
-            )
-          ]
-        : [])
-    ]
+      ...(chat.configured ? [["chat", postTo(chat, mail.text)] as const] : [])
+    ])
+  }
+
+  const send = Effect.fnUntraced(function* (notice: AlarmNotice): Effect.fn.Return<Spread> {
+    const { alarm, detail, episode, kind, goesTo, taken: before } = notice
+    const mail = yield* templates.render(alarmMail(alarm, kind, detail))
+    const all = ways(notice, mail)
     const about = { alarm, episode, kind, detail }
-    if (channels.length === 0) {
+    if (all.size === 0) {
       yield* Effect.logError(
         "a notice of an alarm has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
         about
       )
-      return false
+      return { taken: before, missing: [] }
     }
-    const errors = (yield* Effect.all(channels, { concurrency: "unbounded" })).filter(
-      (error) => error !== undefined
+    const left = [...all].filter(([channel]) => !before.includes(channel))
+    const asked = left.filter(([channel]) => goesTo === undefined || goesTo.includes(channel))
+    const answers = yield* Effect.forEach(
+      asked,
+      ([channel, way]) => Effect.map(way, (answered) => ({ channel, ...answered })),
+      { concurrency: "unbounded" }
+    )
+    const errors = answers.flatMap(({ channel, error }) =>
+      error === undefined ? [] : [`${channel}: ${error}`]
     )
     if (errors.length > 0) {
       yield* Effect.logError(
-        "a notice of an alarm did not go out on every channel: where none took it, it is tried again",
+        "a notice of an alarm did not go out on every channel: it is tried again on each that may still take it",
         { ...about, errors }
       )
     }
-    return errors.length < channels.length
+    const end = spreadOf(new Map(answers.map(({ answer, channel }) => [channel, answer])), before)
+    const waiting = left.flatMap(([channel]) => (asked.some(([one]) => one === channel) ? [] : [channel]))
+    return { taken: end.taken, missing: [...end.missing, ...waiting] }
   })
 
   return AlarmNotices.of({ send })
@@ -193,7 +218,8 @@ const judgeAlarms = Effect.gen(function* () {
 })
 
 /**
- * Sends the notices that are due. A notice that no channel accepts is released, and the others wait for the next tick (EVENT-41).
+ * Sends the notices that are due, on each channel for itself (EVENT-41). A notice that a channel lacks is released for it; where none has
+ * it, the others wait for the next tick.
  * When the process dies, the notice becomes due again once its claim expires. A notice that went out and could not be confirmed
  * goes out again: by mail under the same key, so that for 24 hours it stays one mail.
  */
@@ -203,18 +229,22 @@ const sendNotices = Effect.gen(function* () {
   for (let count = 0; count < MAX_NOTICES; count++) {
     const notice = yield* board.claimNotice
     if (notice === undefined) return
-    const sent = yield* withDeadline(notices.send(notice), {
+    const { taken } = yield* withDeadline(notices.send(notice), {
       duration: ALERT_TIME_LIMIT,
       onTimeout: () =>
-        Effect.as(
-          Effect.logError(`a notice was not sent within ${ALERT_TIME_LIMIT}: it is tried again`),
-          false
-        )
+        Effect.as(Effect.logError(`a notice was not sent within ${ALERT_TIME_LIMIT}: it is tried again`), {
+          taken: notice.taken,
+          missing: CHANNEL_NAMES
+        })
     }).pipe(
-      Effect.tap((ok) => (ok ? board.confirmNotice(notice) : board.releaseNotice(notice))),
+      Effect.tap((sent) =>
+        sent.taken.length > 0 && sent.missing.length === 0
+          ? board.confirmNotice(notice)
+          : board.releaseNotice(notice, sent.taken)
+      ),
       Effect.uninterruptible
     )
-    if (!sent) return
+    if (taken.length === 0) return
   }
 })
 

@@ -6,6 +6,7 @@ import {
   type AlertChannel,
   type AlertEnd,
   CHANNEL_NAMES,
+  type ChannelAnswer,
   endOf,
   type PerChannel,
   planAlert,
@@ -21,7 +22,7 @@ import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce, notSent } from "../mail/send-once.ts"
+import { makeSendOnce, notSent, type SentOnce } from "../mail/send-once.ts"
 
 /**
  * The outcome of an alert (EVENT-21, EVENT-22). `escalated` names the chat that accepted an alert about the alert inbox
@@ -33,7 +34,10 @@ export type AlertOutcome = AlertEnd
 export class Alerts extends Context.Service<
   Alerts,
   {
-    /** Raises one alert on every wanted channel. The holder of its claim releases it on `unconfigured` and `failed`. */
+    /**
+     * Raises one alert on every wanted channel that does not have it yet. The holder of its claim releases it on `unconfigured`, on
+     * `failed`, and where some channel lacks it (`lacks`).
+     */
     readonly raise: (failed: FailedSend) => Effect.Effect<AlertOutcome>
   }
 >()("postlane/application/Alerts") {}
@@ -81,49 +85,70 @@ const wantedChannels = ({ preferences }: Channels) =>
     Effect.map((table) => table.email_delivery_failure)
   )
 
+/** How a channel answered, and why where it did not take the alert. */
+export interface Answered {
+  readonly answer: ChannelAnswer
+  readonly error?: string
+}
+
+/** How a mail counts that carries an alert. */
+export const answerOfMail = (sent: SentOnce): Answered => {
+  const error = notSent(sent)
+  if (error === undefined) return { answer: "took" }
+  return { answer: sent._tag === "Unsent" && sent.refused ? "refused" : "failed", error }
+}
+
+/** How a mail counts that did not begin. */
+export const notBegunAnswer = (notBegun: { readonly _tag: string; readonly message: string }) =>
+  Effect.succeed<Answered>({ answer: "failed", error: notBegun.message || notBegun._tag })
+
+/** Posts a text to the chat. */
+export const postTo = (chat: Chat["Service"], text: string): Effect.Effect<Answered> =>
+  chat.post(text).pipe(
+    Effect.as<Answered>({ answer: "took" }),
+    Effect.catch(({ message }) => Effect.succeed<Answered>({ answer: "failed", error: message }))
+  )
+
 /**
  * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another
  * text (the poll may give another reason than the webhook) would conflict with the key of an attempt that may still succeed: it
- * gets another key. Returns what went wrong.
+ * gets another key.
  */
-const byEmail = Effect.fnUntraced(
-  function* ({ digest, email: to = "", sendOnce }: Channels, failed: FailedSend, mail: RenderedMail) {
-    const key = `${ALERT_SOURCE}/${failed.sendId}`
-    const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
-    const sent = yield* sendOnce(key, request).pipe(
-      Effect.catchTag("IdempotencyConflict", () =>
-        digest
-          .digestHex(sha256, new TextEncoder().encode(mail.text))
-          .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
-      )
+const byEmail = Effect.fnUntraced(function* (
+  { digest, email: to = "", sendOnce }: Channels,
+  failed: FailedSend,
+  mail: RenderedMail
+) {
+  const key = `${ALERT_SOURCE}/${failed.sendId}`
+  const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
+  const sent = yield* sendOnce(key, request).pipe(
+    Effect.catchTag("IdempotencyConflict", () =>
+      digest
+        .digestHex(sha256, new TextEncoder().encode(mail.text))
+        .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
     )
-    return notSent(sent)
-  },
-  Effect.catch((notBegun) => Effect.succeed(notBegun.message || notBegun._tag))
-)
-
-const byChat = ({ chat }: Channels, _failed: FailedSend, mail: RenderedMail) =>
-  chat.post(mail.text).pipe(
-    Effect.as(undefined),
-    Effect.catch(({ message }) => Effect.succeed(message))
   )
+  return answerOfMail(sent)
+}, Effect.catch(notBegunAnswer))
 
-/** How each channel sends; what went wrong, where something did. */
+const byChat = ({ chat }: Channels, _failed: FailedSend, mail: RenderedMail) => postTo(chat, mail.text)
+
+/** How each channel sends. */
 const WAYS: PerChannel<typeof byEmail> = { email: byEmail, chat: byChat }
 
 const aboutOf = ({ event, provider, sendId }: FailedSend) => ({ sendId, provider, event })
 
-/** The channel, if it accepted the alert. */
+/** The channel's answer. */
 const deliver = Effect.fnUntraced(function* (
   channels: Channels,
   channel: AlertChannel,
   failed: FailedSend,
   mail: RenderedMail
 ) {
-  const error = yield* WAYS[channel](channels, failed, mail)
-  if (error === undefined) return [channel]
-  yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
-  return []
+  const { answer, error } = yield* WAYS[channel](channels, failed, mail)
+  if (answer !== "took")
+    yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
+  return [channel, answer] as const
 })
 
 const raiseAlert = Effect.fnUntraced(function* (
@@ -131,21 +156,23 @@ const raiseAlert = Effect.fnUntraced(function* (
   failed: FailedSend
 ): Effect.fn.Return<AlertOutcome> {
   const { chat, email } = channels
+  const { taken = [] } = failed
   const inbox = email === undefined ? undefined : writtenKey(email)
   const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => writtenKey(one) === inbox)
   const plan = planAlert({
     wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wantedChannels(channels),
     configured: { email: email !== undefined, chat: chat.configured },
-    aboutAlertInbox
+    aboutAlertInbox,
+    taken
   })
   const mail = yield* channels.templates.render(alertMail(failed))
-  const taken =
+  const answers =
     plan._tag === "Send"
       ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, mail), {
           concurrency: "unbounded"
         })
       : []
-  const end = endOf(plan, taken.flat())
+  const end = endOf(plan, new Map(answers), taken)
   if (aboutAlertInbox && (end.delivery === "failed" || end.delivery === "unconfigured")) {
     yield* Effect.logFatal("mail to the alert inbox fails, and the chat did not take the alert", {
       ...aboutOf(failed),
@@ -177,13 +204,14 @@ export const layer: Layer.Layer<
 export const ALERT_TIME_LIMIT = "2 minutes"
 
 /**
- * Raises an alert that was claimed and settles the claim: confirmed where it went out or is not wanted, released where no
- * channel accepted it. If that cannot be written, it is logged; the claim's lease expires, and the alert goes out again.
+ * Raises an alert that was claimed and settles the claim: confirmed where it went out or is not wanted, released where some channel
+ * has not accepted it, with those that have. If that cannot be written, it is logged; the claim's lease expires, and the alert goes out
+ * again.
  */
 export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Service"]) => {
-  const settle = (sendId: LogRowId, delivery: AlertOutcome["delivery"]) => {
-    const released = delivery === "failed" || delivery === "unconfigured"
-    return (released ? log.releaseAlert(sendId) : log.confirmAlert(sendId)).pipe(
+  const settle = (sendId: LogRowId, { delivery, lacks }: AlertOutcome) => {
+    const released = delivery === "failed" || delivery === "unconfigured" || lacks !== undefined
+    return (released ? log.releaseAlert(sendId, lacks?.taken) : log.confirmAlert(sendId)).pipe(
       Effect.catch((error) =>
         Effect.logError(
           released
@@ -195,23 +223,27 @@ export const makeAlertRaiser = (log: DeliveryLog["Service"], alerts: Alerts["Ser
     )
   }
 
-  return (failed: FailedSend): Effect.Effect<AlertOutcome["delivery"]> =>
-    withDeadline(
-      Effect.map(alerts.raise(failed), ({ delivery }) => delivery),
-      {
-        duration: ALERT_TIME_LIMIT,
-        onTimeout: () =>
-          Effect.as(
-            Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`),
-            "failed" as const
-          )
-      }
-    ).pipe(
+  return (failed: FailedSend): Effect.Effect<AlertOutcome> => {
+    const { taken } = failed
+    const again: AlertOutcome = {
+      delivery: "failed",
+      escalated: undefined,
+      ...(taken === undefined ? {} : { lacks: { taken, missing: CHANNEL_NAMES } })
+    }
+    return withDeadline(alerts.raise(failed), {
+      duration: ALERT_TIME_LIMIT,
+      onTimeout: () =>
+        Effect.as(
+          Effect.logError(`an alert was not sent within ${ALERT_TIME_LIMIT}: it is raised again`),
+          again
+        )
+    }).pipe(
       Effect.catchCause((cause) =>
-        Effect.as(Effect.logError("an alert could not be sent: it is raised again", cause), "failed" as const)
+        Effect.as(Effect.logError("an alert could not be sent: it is raised again", cause), again)
       ),
-      Effect.tap((delivery) => settle(failed.sendId, delivery))
+      Effect.tap((outcome) => settle(failed.sendId, outcome))
     )
+  }
 }
 
 /** How often the sweep runs, in one process at a time. */
@@ -220,25 +252,30 @@ export const ALERT_SWEEP_INTERVAL = "1 minute"
 /** Most alerts of one sweep; the next sweep continues. */
 const MAX_ALERTS = 200
 
+/** Most alerts of one sweep that a channel still lacks afterwards: it is down, and each attempt may take its time. */
+const MAX_LACKING = 3
+
 /**
  * Raises the alerts that are due: claimed by a process that died before it confirmed or released them, or released and not
- * raised by another event since (A1). One at a time, and no further after one that did not go out, so that channels that
- * are down get one alert a sweep. Any number of processes may run it at once. Returns how many it raised.
+ * raised by another event since (A1), or lacking a channel. One at a time, and no further after one that did not go out, so that
+ * channels that are down get few alerts a sweep. Any number of processes may run it at once. Returns how many it raised.
  */
 export const sweepAlerts = Effect.gen(function* () {
   const log = yield* DeliveryLog
   const raise = makeAlertRaiser(log, yield* Alerts)
   let raised = 0
-  while (raised < MAX_ALERTS) {
+  let lacking = 0
+  while (raised < MAX_ALERTS && lacking < MAX_LACKING) {
     const failed = yield* log.claimDueAlert
     if (failed === undefined) break
     raised += 1
-    yield* Effect.logWarning("an alert was left unconfirmed: it is raised again").pipe(
-      Effect.annotateLogs({ sendId: failed.sendId })
+    yield* Effect.logWarning("an alert was left unconfirmed, or lacks a channel: it is raised again").pipe(
+      Effect.annotateLogs({ sendId: failed.sendId, taken: failed.taken ?? [] })
     )
     // An interruption waits until the claimed alert is settled.
-    const delivery = yield* Effect.uninterruptible(raise(failed))
-    if (delivery === "failed" || delivery === "unconfigured") break
+    const { delivery, lacks } = yield* Effect.uninterruptible(raise(failed))
+    if (lacks !== undefined) lacking += 1
+    else if (delivery === "failed" || delivery === "unconfigured") break
   }
   return raised
 })

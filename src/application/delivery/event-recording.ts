@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
     record: (event, options) =>
       Effect.gen(function* () {
         const logged = yield* written(event, options)
-        const alerted = logged.alert ? yield* raise(failedSendOf(event, logged)) : "none"
+        const alerted = logged.alert ? (yield* raise(failedSendOf(event, logged))).delivery : "none"
         return { ...logged, alerted } as const
       }).pipe(Effect.uninterruptible),
     recordFirst: (event) =>
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
 /**
  * Records delivery events from webhook, bus and poll, and raises the alert that an event claims. The claim of an alert that did
  * not go out is released, so that the next event alerts (A1). When the process died before it confirmed or released a claim, the
- * sweep finds it (`sweepAlerts`). An interrupted caller does not stop it between claim and alert.
+ * sweep finds it (`sweepAlerts`), as it finds one that a channel lacks. An interrupted caller does not stop it between claim and alert.
  */
 export class EventRecording extends Context.Service<
   EventRecording,

@@ -7,6 +7,7 @@ import { databaseVerdicts } from "../../domain/doctor/database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "../../domain/doctor/event-delivery.ts"
 import { modelVerdicts } from "../../domain/doctor/model.ts"
 import { objectVerdicts, probeVerdicts } from "../../domain/doctor/objects.ts"
+import { postmarkVerdicts, postmarkWebhookOf } from "../../domain/doctor/postmark.ts"
 import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "../../domain/doctor/queue.ts"
@@ -30,6 +31,8 @@ interface DoctorOptions {
   readonly visibilitySeconds: number
   /** Where this installation is reached. */
   readonly baseUrl: string
+  /** The user name that Postmark's webhook has to give. */
+  readonly postmarkUser: string
 }
 
 const identityOf = (facts: ProviderBFacts) =>
@@ -75,6 +78,53 @@ const cloudChecks = ({ cloud, model }: Pick<Examinations["Service"], "cloud" | "
     : bounded("model", Effect.map(model, modelVerdicts))
 ]
 
+/** The checks of what mail and its events pass. */
+const pathChecks = (
+  {
+    events,
+    queue
+  }: {
+    readonly events: Effect.Effect<Found<EventFacts>> | undefined
+    readonly queue: Effect.Effect<QueueFacts> | undefined
+  },
+  { baseUrl, visibilitySeconds }: DoctorOptions
+) => [
+  queue === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "queue",
+        Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
+      ),
+  events === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "events",
+        Effect.map(events, (facts) => eventVerdicts(facts, webhookOf(baseUrl)))
+      )
+]
+
+/** The checks of the providers but `provider_b`, which others wait for. */
+const providerChecks = (
+  { postmark, providerA, smtp }: Pick<Examinations["Service"], "postmark" | "providerA" | "smtp">,
+  { baseUrl, postmarkUser, sender }: DoctorOptions
+) => [
+  providerA === undefined
+    ? unused("provider_a", "provider_a is simulated or not used")
+    : bounded(
+        "provider_a",
+        Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
+      ),
+  smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
+  postmark === undefined
+    ? Effect.succeed([])
+    : bounded(
+        "postmark",
+        Effect.map(postmark, (facts) =>
+          postmarkVerdicts(facts, { url: postmarkWebhookOf(baseUrl), user: postmarkUser })
+        )
+      )
+]
+
 /**
  * Runs all checks at once, each within its time limit, and emits the verdicts of each as soon as they are known. A part
  * that is simulated or not used is reported as such. DNS waits for `provider_b`, which alone knows the names of the DKIM
@@ -85,9 +135,20 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { alarms, buckets, cloud, database, model, objects, probes, providerA, smtp, ...asked } =
-        yield* Examinations
-      const { baseUrl, region, sender, visibilitySeconds } = options
+      const {
+        alarms,
+        buckets,
+        cloud,
+        database,
+        model,
+        objects,
+        postmark,
+        probes,
+        providerA,
+        smtp,
+        ...asked
+      } = yield* Examinations
+      const { region, sender } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
         part === undefined ? Effect.succeed(undefined) : Effect.cached(part)
@@ -101,30 +162,13 @@ export const examine = (
           : bounded("database", Effect.map(database, databaseVerdicts)),
         ...storeChecks({ buckets, objects, probes }),
         ...cloudChecks({ cloud, model }),
-        queue === undefined
-          ? Effect.succeed([])
-          : bounded(
-              "queue",
-              Effect.map(queue, (facts) => queueVerdicts(facts, visibilitySeconds))
-            ),
-        providerA === undefined
-          ? unused("provider_a", "provider_a is simulated or not used")
-          : bounded(
-              "provider_a",
-              Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
-            ),
+        ...pathChecks({ queue, events }, options),
+        ...providerChecks({ postmark, providerA, smtp }, options),
         providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")
           : bounded(
               "provider_b",
               Effect.map(providerB, (facts) => providerBVerdicts(facts, sender))
-            ),
-        smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
-        events === undefined
-          ? Effect.succeed([])
-          : bounded(
-              "events",
-              Effect.map(events, (facts) => eventVerdicts(facts, webhookOf(baseUrl)))
             ),
         alarms === undefined
           ? Effect.succeed([])

@@ -4,6 +4,7 @@ import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
+import { ProviderCircuits, signOf } from "./circuits.ts"
 import { countAttempt } from "./metrics.ts"
 import { PaceReports } from "./pace-reports.ts"
 
@@ -31,6 +32,7 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
   const bodies = new Set<Fiber.Fiber<unknown, unknown>>()
   const attempts = new Set<Fiber.Fiber<unknown, unknown>>()
   const paces = yield* PaceReports
+  const circuits = yield* ProviderCircuits
   let closed = false
   const idle = Effect.suspend(() => Fiber.awaitAll([...bodies]))
 
@@ -58,10 +60,11 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
 
   const attempt: AttemptRunner["attempt"] = (adapter, request) => {
     const { provider } = adapter
-    const ambiguous = (message: string) => new ProviderFailure({ provider, kind: "ambiguous", message })
+    const ambiguous = (message: string, cut: ProviderFailure["cut"]) =>
+      new ProviderFailure({ provider, kind: "ambiguous", message, cut })
     return withDeadline(adapter.send(request), {
       duration: attemptTimeoutMs,
-      onTimeout: () => Effect.fail(ambiguous(`no answer within ${attemptTimeoutMs} ms`)),
+      onTimeout: () => Effect.fail(ambiguous(`no answer within ${attemptTimeoutMs} ms`, "late")),
       onFork: (fiber) => {
         attempts.add(fiber)
         fiber.addObserver(() => void attempts.delete(fiber))
@@ -71,14 +74,19 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
         const failure = Cause.findErrorOption(cause)
         if (failure._tag === "Some") return Effect.fail(failure.value)
         return Cause.hasInterruptsOnly(cause)
-          ? Effect.fail(ambiguous("shut down before the provider answered"))
+          ? Effect.fail(ambiguous("shut down before the provider answered", "stopped"))
           : Effect.logError(
               "an attempt failed inside Postlane, so that it is unknown whether the mail went out: report this as a bug",
               cause
-            ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died"))))
+            ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died", "stopped"))))
       }),
       Effect.tap(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
       Effect.tapError(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
+      Effect.tap(() => circuits.note(provider, "answered")),
+      Effect.tapError((failure) => {
+        const sign = signOf(failure)
+        return sign === undefined ? Effect.void : circuits.note(provider, sign)
+      }),
       (run) => countAttempt(provider, run)
     )
   }

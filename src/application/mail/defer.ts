@@ -2,8 +2,10 @@ import { Effect, Result } from "effect"
 
 import type { LogRowId } from "../../domain/ids.ts"
 import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "../../domain/mail/deferred-send.ts"
+import { stickyKind } from "../../domain/mail/failover.ts"
 import { deferred, failed, type SendResult, sent, type Tried } from "../../domain/mail/send-result.ts"
 import { type ClaimPassed, holdsFor } from "./hold.ts"
+import { watchRetries } from "./retry-watch.ts"
 import { derivedRowId, ENQUEUE_TIMEOUT_MS, enqueueRetry, type Sending, type SendParts } from "./sending.ts"
 import { findEvidence, noteEvidence } from "./store-access.ts"
 import { storeNow } from "./store-time.ts"
@@ -17,7 +19,9 @@ export const defer = Effect.fnUntraced(function* (
   sending: Sending,
   tried: Tried,
   request: ProviderRequest,
-  reason: string
+  reason: string,
+  /** The retry waits for at least so long. */
+  leastSeconds?: number
 ): Effect.fn.Return<SendResult, ClaimPassed> {
   const { details, firstAttemptAt, time } = sending
   const evidence = yield* findEvidence(parts, sending)
@@ -26,12 +30,14 @@ export const defer = Effect.fnUntraced(function* (
     const { provider, providerMessageId } = evidence
     return sent(sending, { ...tried, provider }, providerMessageId)
   }
-  const doubtful = (error: string) => failed(sending, tried, "ambiguous", error)
+  const kind = sending.hold.unasked === true ? "unavailable" : "ambiguous"
+  const doubtful = (error: string) => failed(sending, tried, kind, error)
   if (!parts.queue.configured) return doubtful(reason)
   if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
     return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
   const now = yield* storeNow(time)
-  const delay = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  const scheduled = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
+  const delay = scheduled === undefined ? undefined : Math.max(scheduled, leastSeconds ?? 0)
   if (delay === undefined) return doubtful(`${reason}; too old to be tried again`)
   const { expiresAt } = sending.message
   if (hasExpired(expiresAt, now + delay * 1000))
@@ -64,6 +70,7 @@ export const defer = Effect.fnUntraced(function* (
   yield* Effect.logWarning("an ambiguous send waits for its retry").pipe(
     Effect.annotateLogs({ provider: request.provider, reason, source: details.source })
   )
+  yield* watchRetries(parts)
   return deferred(sending, tried)
 })
 
@@ -73,3 +80,26 @@ export const defer = Effect.fnUntraced(function* (
  */
 const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
   derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)
+
+/**
+ * The provider hangs, and this request never left: it waits for its retry at once. No fail-over follows, which takes an answer (S3). Where
+ * it cannot wait it ends, and unless an earlier attempt on the key was ambiguous it is certain that nothing was sent.
+ */
+export const notAsked = (
+  parts: SendParts,
+  sending: Sending,
+  tried: Tried,
+  request: ProviderRequest | undefined,
+  refusal: string | undefined
+): Effect.Effect<SendResult, ClaimPassed> => {
+  const why = `${tried.provider} does not answer in time, and was not asked`
+  const reason = refusal === undefined ? why : `${refusal}; ${why}`
+  const { hold } = sending
+  if (!hold.doubtful) {
+    hold.unasked = true
+    hold.ownKind = "unavailable"
+  }
+  return request === undefined
+    ? Effect.succeed(failed(sending, tried, stickyKind(hold.doubtful, "unavailable"), reason))
+    : defer(parts, sending, tried, request, reason)
+}

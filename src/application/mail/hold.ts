@@ -120,3 +120,16 @@ export const unmoved = (sending: Sending, tried: Tried, refusal: string | undefi
   const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
   return failed(sending, { ...tried, provider }, "ambiguous", error)
 }
+
+/** A refusal is certain only while the call holds its key. */
+export const certain = Effect.fnUntraced(function* (
+  parts: SendParts,
+  sending: Sending,
+  result: SendResult
+): Effect.fn.Return<SendResult, ClaimPassed> {
+  if (result.ok || result.provider === null) return result
+  const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
+  if (isHeld) return result
+  sending.hold.ownKind = undefined
+  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
+})

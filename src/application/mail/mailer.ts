@@ -11,8 +11,8 @@ import {
   type SendRequest,
   withoutBlocked
 } from "../../domain/mail/message.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
 import {
+  deferred,
   failed,
   IdempotencyConflict,
   IdempotencyInProgress,
@@ -24,18 +24,24 @@ import {
 } from "../../domain/mail/send-result.ts"
 import { statusRank } from "../../domain/mail/status.ts"
 import { type BlockReason, blockedAddresses, suppressedError } from "../../domain/mail/suppression/policy.ts"
-import type { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { uptime } from "../uptime.ts"
-import { unconfigured } from "./attempt.ts"
 import { beginCall } from "./begin-call.ts"
-import { afterwardsMs, defer } from "./defer.ts"
-import { type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
-import { layerKeyMemory } from "./key-memory.ts"
-import { countFailover, countSend } from "./metrics.ts"
+import { afterwardsMs, defer, notAsked } from "./defer.ts"
+import { reportFailover } from "./failover-report.ts"
+import { certain, type ClaimPassed, holdsFor, mayLeave, NowBlocked, unbegun, unmoved } from "./hold.ts"
+import { ask, untilWritten, withImpatience } from "./impatience.ts"
+import { countSend } from "./metrics.ts"
 import { replay } from "./replay.ts"
-import { makeSendParts, type Sending, type SendParts, type SendServices } from "./sending.ts"
+import {
+  type Impatience,
+  layerProcess,
+  makeSendParts,
+  type Sending,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
-import { doubtOf, newTrace, traced } from "./trace.ts"
+import { doubtOf, newTrace } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 import { detailsOf, requestFor } from "./vendor-request.ts"
@@ -61,22 +67,25 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
         const message = makeMessage(request, parts.config.defaults)
         return Result.isFailure(message)
           ? Effect.fail(new InvalidRequest({ issues: message.failure }))
-          : parts.runner.detached(send(parts, message.success, request))
+          : withImpatience(request.deferAfterMs, (impatience) =>
+              parts.runner.detached(send(parts, message.success, request, impatience))
+            )
       }
     })
   )
-).pipe(Layer.provide(layerKeyMemory))
+).pipe(Layer.provide(layerProcess))
 
 /** One send; each of its log lines names it. */
 const send = (
   parts: SendParts,
   message: Message,
-  request: SendRequest
+  request: SendRequest,
+  impatience: Impatience | undefined
 ): Effect.Effect<SendResult, NotBegun> =>
   Effect.flatMap(parts.newId(), (id) => {
     const rowId = LogRowId.make(id)
     const key = IdempotencyKey.make(request.idempotencyKey ?? rowId)
-    return sendOnce(parts, message, request, { rowId, owner: rowId, key }).pipe(
+    return sendOnce(parts, message, request, { rowId, owner: rowId, key }, impatience).pipe(
       Effect.annotateLogs({ sendId: rowId, idempotencyKey: key })
     )
   })
@@ -86,7 +95,8 @@ export const sendOnce = Effect.fnUntraced(function* (
   parts: SendParts,
   message: Message,
   { idempotencyKey: chosenKey, requireClaim = false }: Pick<SendRequest, "idempotencyKey" | "requireClaim">,
-  { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId }
+  { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId },
+  impatience?: Impatience
 ): Effect.fn.Return<SendResult, NotBegun> {
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
   const route = routeOf(parts.config, message.provider)
@@ -132,6 +142,7 @@ export const sendOnce = Effect.fnUntraced(function* (
     time: begun.time,
     sticky: decision.sticky,
     isFirst: decision.sticky === undefined || decision.takeover,
+    impatience,
     trace: newTrace()
   }
   const { evidence } = begun
@@ -239,7 +250,7 @@ const deliver = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SendResult, ClaimPassed | NowBlocked> {
   const provider = route.first
   const tried = { provider, failedOver: refusal !== undefined }
-  const { config, providers, runner } = parts
+  const { config } = parts
   const isHeld = yield* holdsFor(parts, sending, provider, config.attemptTimeoutMs + afterwardsMs(parts))
   const later = sending.hold.blocked
   if (isHeld && later !== undefined && recipientKeys(sending.message).some((address) => later.has(address)))
@@ -252,19 +263,17 @@ const deliver = Effect.fnUntraced(function* (
       ? unbegun(sending, tried)
       : unmoved(sending, tried, refusal)
   }
-  const adapter = providers.get(provider)
   const request = requestFor(parts, sending, provider)
-  const attempt = yield* traced(
-    sending.trace,
-    provider,
-    adapter === undefined || request === undefined
-      ? Effect.fail(unconfigured(provider))
-      : runner.attempt(adapter, request)
-  )
-  if (Result.isSuccess(attempt)) return sent(sending, tried, attempt.success.messageId)
+  const attempt = yield* ask(parts, sending, tried, request)
+  if (attempt === undefined) return yield* notAsked(parts, sending, tried, request, refusal)
+  if (Result.isSuccess(attempt)) {
+    sending.trace.retryAt = null
+    return sent(sending, tried, attempt.success.messageId)
+  }
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`
   if (failure.knowsKey === true) sending.hold.doubtful = true
+  if (sending.hold.isDeferred === true) return deferred(sending, tried)
   const after = afterFailure(route, sending.hold.doubtful, failure.kind)
   const next =
     after._tag !== "FailOver" || (yield* parts.terms.mayFailOver(after.to))
@@ -290,30 +299,6 @@ const deliver = Effect.fnUntraced(function* (
   }
 })
 
-/** A refusal is certain only while the call holds its key. */
-const certain = Effect.fnUntraced(function* (
-  parts: SendParts,
-  sending: Sending,
-  result: SendResult
-): Effect.fn.Return<SendResult, ClaimPassed> {
-  if (result.ok || result.provider === null) return result
-  const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
-  if (isHeld) return result
-  sending.hold.ownKind = undefined
-  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
-})
-
-/** Reports the fail-over (MAIL-73). */
-const reportFailover = (
-  { details: { source } }: Sending,
-  { message: reason, provider: from }: ProviderFailure,
-  to: Provider
-): Effect.Effect<void> =>
-  Effect.logWarning("EMAIL_FAILOVER").pipe(
-    Effect.annotateLogs({ from, to, reason, source }),
-    Effect.andThen(countFailover)
-  )
-
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -330,10 +315,12 @@ const conclude = Effect.fnUntraced(function* (
   }
   const isOver = hold.torn && result.status !== "sent"
   const state = isOver ? "ended" : settledState(result.status, hold.ownKind, hold.doubtful)
-  const ambiguous = hold.doubtful || result.status === "deferred" || state === "ambiguous"
+  const ambiguous =
+    hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime, doubtOf(trace))
-  const recorded = yield* record(parts, rowOf(parts.config, result, details, trace, end))
+  const write = record(parts, rowOf(parts.config, result, details, trace, end))
+  const recorded = yield* hold.isDeferred === true ? untilWritten(parts, write) : write
   if (recorded === undefined) return result
   yield* reportUnclaimed(parts)
   const isProven =

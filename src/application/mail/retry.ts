@@ -20,10 +20,16 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { uptime } from "../uptime.ts"
 import { unconfigured } from "./attempt.ts"
 import { beginRetry, type Go, NotBegun } from "./begin-retry.ts"
-import { layerKeyMemory } from "./key-memory.ts"
 import { countRetry } from "./metrics.ts"
 import { recordRetry, untilAnswered } from "./retry-store.ts"
-import { derivedRowId, enqueueRetry, makeSendParts, type SendParts, type SendServices } from "./sending.ts"
+import {
+  derivedRowId,
+  enqueueRetry,
+  layerProcess,
+  makeSendParts,
+  type SendParts,
+  type SendServices
+} from "./sending.ts"
 import { findEvidence, noteEvidence, rowOf } from "./store-access.ts"
 import { storeNow } from "./store-time.ts"
 import { newTrace, type Trace, traced } from "./trace.ts"
@@ -55,7 +61,7 @@ export const layer: Layer.Layer<RetryHandler, never, SendServices> = Layer.effec
       handle: (message) => retryOnce(parts, message)
     })
   )
-).pipe(Layer.provide(layerKeyMemory))
+).pipe(Layer.provide(layerProcess))
 
 /** Handles one message, whatever it is queued in. */
 export const retryOnce = (parts: SendParts, message: DeferredSend): Effect.Effect<void, StoreUnavailable> =>
@@ -157,7 +163,7 @@ interface Held {
   readonly ageMs: number
   /** Restores the key's earlier state, since no provider is asked. */
   readonly undo: () => void
-  /** The process itself has left the key in doubt at the other provider: nobody may be asked (S2). */
+  /** The process itself has left the key in doubt at the other provider, so that neither may be asked (S2). */
   readonly torn: boolean
   /** An attempt follows, on a key of that age; false where another call of the process took the key during a freeze. */
   readonly goOn: (ageMs: number) => Effect.Effect<boolean>

@@ -9,13 +9,18 @@ import { Mailer } from "./mailer.ts"
 export type SentOnce =
   | { readonly _tag: "Sent" }
   | { readonly _tag: "Deferred" }
-  | { readonly _tag: "Unsent"; readonly error: string }
+  /** `refused`: the message or its recipient; another try ends alike. */
+  | { readonly _tag: "Unsent"; readonly error: string; readonly refused: boolean }
 
 /** What became of one call of the mailer. */
 export const sentOnce = (result: SendResult): SentOnce =>
   result.ok
     ? { _tag: result.status === "sent" ? "Sent" : "Deferred" }
-    : { _tag: "Unsent", error: result.error }
+    : {
+        _tag: "Unsent",
+        error: result.error,
+        refused: result.status === "suppressed" || result.kind === "rejected"
+      }
 
 /**
  * Sends a mail under a key until a provider has accepted it, however often it is called: a deferral that ended without a

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
@@ -7,6 +7,7 @@ import type { DeferredSend, SendDetails } from "../../domain/mail/deferred-send.
 import type { FailureKind } from "../../domain/mail/failover.ts"
 import type { Message, MessageDefaults } from "../../domain/mail/message.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
+import type { SendResult } from "../../domain/mail/send-result.ts"
 import type { BlockReason } from "../../domain/mail/suppression/policy.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MailProviders, type ProviderFailure } from "../../ports/mail/mail-provider.ts"
@@ -14,7 +15,9 @@ import { MailStore } from "../../ports/mail/mail-store.ts"
 import { noAnswer, type StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { withDeadline } from "../deadline.ts"
 import { makeAttemptRunner } from "./attempt.ts"
-import { ProcessKeyMemory } from "./key-memory.ts"
+import { layerCircuits, ProviderCircuits } from "./circuits.ts"
+import { layerKeyMemory, ProcessKeyMemory } from "./key-memory.ts"
+import { RetryWatch } from "./retry-watch.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
 import { makeUseTag } from "./use-tag.ts"
@@ -31,6 +34,10 @@ interface Hold {
   doubtful: boolean
   /** The key is in doubt at two providers: it ends with this call, unless evidence settles it. */
   torn: boolean
+  /** The retry is queued and the caller has the answer `deferred`: only an acceptance changes that. */
+  isDeferred?: true
+  /** The call ends without having asked its last provider, which hangs. */
+  unasked?: true
   /** Where the store says that somebody else has left the key open since. */
   openAt?: Provider
   /** Recipients who must not get the mail, by a look-up that was later than the call's first; absent where there was none. */
@@ -54,6 +61,13 @@ export interface Terms {
   readonly refusedWait?: (failure: ProviderFailure, sinceFirstMs: number) => number | undefined
 }
 
+/** A caller who wants an answer in some time, whatever the provider does. */
+export interface Impatience {
+  /** By the monotonic clock, milliseconds: when to answer `deferred`. */
+  readonly until: number
+  readonly answer: (result: SendResult) => void
+}
+
 /** A send under way: what does not change between its look-up and its row. */
 export interface Sending {
   readonly rowId: LogRowId
@@ -72,6 +86,8 @@ export interface Sending {
   readonly sticky: Provider | undefined
   /** No call on this use of the key has a result yet. */
   readonly isFirst: boolean
+  /** Absent where the caller waits for as long as it takes. */
+  readonly impatience: Impatience | undefined
   readonly trace: Trace
 }
 
@@ -93,6 +109,9 @@ export class MailerConfig extends Context.Service<
     readonly costUsd: Readonly<Record<Provider, number>>
   }
 >()("postlane/application/MailerConfig") {}
+
+/** What a process that sends keeps in memory. */
+export const layerProcess = Layer.merge(layerKeyMemory, layerCircuits)
 
 /** How long a queue may take to make a deferral durable, milliseconds. */
 export const ENQUEUE_TIMEOUT_MS = 5_000
@@ -138,8 +157,10 @@ export const makeSendParts = Effect.gen(function* () {
     providers: yield* MailProviders,
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
     memory: yield* ProcessKeyMemory,
+    circuits: yield* ProviderCircuits,
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
+    retryWatch: yield* RetryWatch,
     scope: yield* Effect.scope,
     useTag: yield* makeUseTag,
     sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),

@@ -11,8 +11,15 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { MailerConfig } from "../mail/sending.ts"
 import { ringBell } from "../work-bell.ts"
 
-/** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
-type Allow<E> = (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
+/** The caller of the queue. */
+interface Caller<E> {
+  /** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
+  readonly allow: (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
+  /** The id of the caller's sender token. */
+  readonly sender: string | undefined
+}
+
+const ANYBODY: Caller<never> = { allow: () => Effect.void, sender: undefined }
 
 /** Queues mail (QUEUE-2): a request is checked in full before anything is written, and a batch is queued as a whole or not at all. */
 export class Enqueue extends Context.Service<
@@ -21,12 +28,12 @@ export class Enqueue extends Context.Service<
     /** The body of one request. */
     readonly one: <E = never>(
       body: unknown,
-      allow?: Allow<E>
+      caller?: Caller<E>
     ) => Effect.Effect<Queued, InvalidRequest | QueueRefused | StoreUnavailable | E>
     /** The bodies of a batch; issues name the place of their request. */
     readonly all: <E = never>(
       bodies: ReadonlyArray<unknown>,
-      allow?: Allow<E>
+      caller?: Caller<E>
     ) => Effect.Effect<ReadonlyArray<Queued>, InvalidRequest | QueueRefused | StoreUnavailable | E>
   }
 >()("postlane/application/Enqueue") {}
@@ -56,30 +63,33 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
         }))
       )
 
-    const hashed = ({ payload, request }: Readable): Effect.Effect<QueueEntry> =>
-      Effect.map(digest.digestHex(sha256, encoder.encode(payload)), (payloadHash) => ({
-        request,
-        payloadHash
-      }))
+    const hashed =
+      (sender: string | undefined) =>
+      ({ payload, request }: Readable): Effect.Effect<QueueEntry> =>
+        Effect.map(digest.digestHex(sha256, encoder.encode(payload)), (payloadHash) => ({
+          request,
+          payloadHash,
+          sender
+        }))
 
-    const put = Effect.fnUntraced(function* <E>(entries: ReadonlyArray<Readable>, allow: Allow<E>) {
+    const put = Effect.fnUntraced(function* <E>(
+      entries: ReadonlyArray<Readable>,
+      { allow, sender }: Caller<E>
+    ) {
       yield* allow(entries.map(({ mail }) => mail))
-      const queued = yield* queue.enqueue(yield* Effect.forEach(entries, hashed))
+      const queued = yield* queue.enqueue(yield* Effect.forEach(entries, hashed(sender)))
       yield* ringBell("queue")
       return queued
     })
 
     return Enqueue.of({
-      one: Effect.fnUntraced(function* <E>(body: unknown, allow: Allow<E> = () => Effect.void) {
+      one: Effect.fnUntraced(function* <E>(body: unknown, caller: Caller<E> = ANYBODY) {
         const entry = read(body)
         if (Result.isFailure(entry)) return yield* new InvalidRequest({ issues: entry.failure })
-        const [queued] = yield* put([entry.success], allow)
+        const [queued] = yield* put([entry.success], caller)
         return queued === undefined ? yield* Effect.die("the queue answered no request") : queued
       }),
-      all: Effect.fnUntraced(function* <E>(
-        bodies: ReadonlyArray<unknown>,
-        allow: Allow<E> = () => Effect.void
-      ) {
+      all: Effect.fnUntraced(function* <E>(bodies: ReadonlyArray<unknown>, caller: Caller<E> = ANYBODY) {
         if (bodies.length === 0 || bodies.length > MAX_BATCH)
           return yield* new InvalidRequest({
             issues: [{ path: "emails", message: `must have 1 to ${MAX_BATCH} requests` }]
@@ -96,7 +106,7 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
         if (issues.length > 0) return yield* new InvalidRequest({ issues })
         return yield* put(
           entries.flatMap((entry) => (Result.isSuccess(entry) ? [entry.success] : [])),
-          allow
+          caller
         )
       })
     })

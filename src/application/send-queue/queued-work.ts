@@ -225,6 +225,8 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
     queue: {
       ...parts.queue,
       configured: true,
+      // The sender of the queue makes its retries, too.
+      isConsumed: Effect.succeed(true),
       enqueue: (message, delaySeconds) =>
         Effect.sync(() => {
           work.next = { message, delaySeconds }
@@ -234,6 +236,8 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
           work.next = { message, delaySeconds }
         })
     },
+    // Nobody waits for a queued mail: its attempts are probes, each of them.
+    circuits: { ...parts.circuits, unlessHanging: (_provider, _lastsMs, attempt) => attempt },
     store: {
       ...parts.store,
       begin: (entry) =>

@@ -4,8 +4,7 @@ import type { QueueId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { SendQueue, type TakenMail } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { layerKeyMemory } from "../mail/key-memory.ts"
-import { makeSendParts, type SendServices } from "../mail/sending.ts"
+import { layerProcess, makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
 import { QueueConfig } from "./queue-config.ts"
@@ -179,4 +178,4 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
       send: (mail) => Effect.flatMap(uptime, (now) => send(sender, mail, now))
     })
   })
-).pipe(Layer.provide(layerKeyMemory))
+).pipe(Layer.provide(layerProcess))

@@ -197,7 +197,10 @@ export const layer: Layer.Layer<
 
     const put = (token: SenderToken, bodies: ReadonlyArray<object>) =>
       enqueue
-        .all(bodies, (mails) => Effect.andThen(access.allow(token, mails), access.take(token, mails.length)))
+        .all(bodies, {
+          allow: (mails) => Effect.andThen(access.allow(token, mails), access.take(token, mails.length)),
+          sender: token.id
+        })
         .pipe(
           Effect.catchTags({
             InvalidRequest: (error) => Effect.fail(ofRequest(error)),

@@ -34,14 +34,32 @@ type AlertPlan =
   | { readonly _tag: "Disabled" }
   /** Nothing that is wanted is configured. */
   | { readonly _tag: "Unconfigured"; readonly escalation: boolean }
-  /** The alert goes to these channels, at least one; an escalation goes to the chat alone. */
+  /** The alert goes to these channels, none where all have it; an escalation goes to the chat alone. */
   | { readonly _tag: "Send"; readonly channels: ReadonlyArray<AlertChannel>; readonly escalation: boolean }
 
 /** The outcome of one dispatch, and whether the chat accepted an escalation. */
 export interface AlertEnd {
+  /** `delivered`: at least one channel has it, by now or from before. */
   readonly delivery: "delivered" | "disabled" | "unconfigured" | "failed"
   readonly escalated: (typeof ALERT_CHANNELS)[typeof ESCALATION]["escalates"] | undefined
+  /** Where a channel still lacks what another one has. */
+  readonly lacks?: Spread
 }
+
+/** Which channels have an alert, and on which it is tried again. */
+export interface Spread {
+  readonly taken: ReadonlyArray<string>
+  readonly missing: ReadonlyArray<AlertChannel>
+}
+
+/** How a channel answered: it took the alert, it will never take it, or it may take it later. */
+export type ChannelAnswer = "took" | "refused" | "failed"
+
+/**
+ * Number of attempts after which a channel is given up where another one took the alert: within a day, by the waits between them. An alert
+ * that no channel took is tried for ever.
+ */
+export const MAX_CHANNEL_TRIES = 24
 
 /** The channel of alerts about the alert inbox. */
 const ESCALATION = "chat" satisfies AlertChannel
@@ -58,33 +76,49 @@ export const planAlert = (given: {
   readonly wanted: PerChannel<boolean>
   readonly configured: PerChannel<boolean>
   readonly aboutAlertInbox: boolean
+  /** They have it already. */
+  readonly taken?: ReadonlyArray<string>
 }): AlertPlan => {
-  const { aboutAlertInbox, configured, wanted } = given
+  const { aboutAlertInbox, configured, taken = [], wanted } = given
   const asked: ReadonlyArray<AlertChannel> = aboutAlertInbox
     ? [ESCALATION]
     : CHANNEL_NAMES.filter((channel) => wanted[channel])
   if (asked.length === 0) return { _tag: "Disabled" }
   const channels = asked.filter((channel) => configured[channel])
-  return channels.length === 0
+  return channels.length === 0 && taken.length === 0
     ? { _tag: "Unconfigured", escalation: aboutAlertInbox }
-    : { _tag: "Send", channels, escalation: aboutAlertInbox }
+    : {
+        _tag: "Send",
+        channels: channels.filter((channel) => !taken.includes(channel)),
+        escalation: aboutAlertInbox
+      }
 }
 
-/** The outcome of a plan; `succeeded` holds the channels that accepted the alert. */
-export const endOf = (plan: AlertPlan, succeeded: ReadonlyArray<AlertChannel>): AlertEnd => {
-  switch (plan._tag) {
-    case "Disabled":
-      return { delivery: "disabled", escalated: undefined }
-    case "Unconfigured":
-      return { delivery: "unconfigured", escalated: undefined }
-    case "Send":
-      return succeeded.length === 0
-        ? { delivery: "failed", escalated: undefined }
-        : {
-            delivery: "delivered",
-            escalated: plan.escalation ? ALERT_CHANNELS[ESCALATION].escalates : undefined
-          }
+/** The outcome of a plan: each channel is tried for itself until it took the alert or refused it for good (A1). */
+export const endOf = (
+  plan: AlertPlan,
+  answers: ReadonlyMap<AlertChannel, ChannelAnswer>,
+  before: ReadonlyArray<string> = []
+): AlertEnd => {
+  if (plan._tag === "Disabled") return { delivery: "disabled", escalated: undefined }
+  if (plan._tag === "Unconfigured") return { delivery: "unconfigured", escalated: undefined }
+  const spread = spreadOf(answers, before)
+  if (spread.taken.length === 0) return { delivery: "failed", escalated: undefined }
+  return {
+    delivery: "delivered",
+    escalated: plan.escalation ? ALERT_CHANNELS[ESCALATION].escalates : undefined,
+    ...(spread.missing.length === 0 ? {} : { lacks: spread })
   }
+}
+
+/** Which channels have it by now; one that refused it for good is not tried again. */
+export const spreadOf = (
+  answers: ReadonlyMap<AlertChannel, ChannelAnswer>,
+  before: ReadonlyArray<string>
+): Spread => {
+  const which = (asked: ChannelAnswer) =>
+    [...answers].flatMap(([channel, answer]) => (answer === asked ? [channel] : []))
+  return { taken: [...before, ...which("took")], missing: which("failed") }
 }
 
 const WORDS: ReadonlyMap<string, string> = new Map(

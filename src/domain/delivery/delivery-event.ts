@@ -54,6 +54,8 @@ export interface FailedSend {
   readonly reason: string | undefined
   /** ISO 8601. */
   readonly occurredAt: string | undefined
+  /** The channels that have accepted its alert before; absent where it is raised for the first time. */
+  readonly taken?: ReadonlyArray<string>
 }
 
 /** A parsed notification of a provider: an event to record, or one to ignore. */

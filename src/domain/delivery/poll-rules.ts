@@ -18,6 +18,12 @@ export const isNews = (mail: ListedMail, known: KnownMail | undefined): boolean 
   known.lastEvent !== mail.lastEvent ||
   (known.alertDue && isProviderFailure(mail.lastEvent))
 
+/** Whether no webhook brought this event: a mail without a row, or a failure that is not the row's last event (EVENT-33). */
+export const isMissed = (
+  { event }: Pick<DeliveryEvent, "event">,
+  known: Pick<KnownMail, "lastEvent"> | undefined
+): boolean => known === undefined || (event !== "sent" && known.lastEvent !== event)
+
 /**
  * Mails older than this are history: an hour before the log's oldest row (before `now`, in an empty log). No run pages on
  * to older mails; those on pages that the first run reads anyway are recorded.
@@ -30,7 +36,7 @@ export const historyBefore = (now: number, oldest: number | undefined): number =
  * an empty log: always). Without a time it counts as new, and alerts.
  */
 export const isBackfill = (
-  mail: ListedMail,
+  mail: Pick<ListedMail, "sentAt">,
   given: {
     readonly known: KnownMail | undefined
     readonly now: number

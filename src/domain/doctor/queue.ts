@@ -6,7 +6,7 @@ const WANTED_RECEIVES = 3
 /** The facts about the delayed retry queue. */
 export type QueueFacts =
   | { readonly _tag: "None" }
-  | { readonly _tag: "Postgres"; readonly name: string; readonly dead: number }
+  | { readonly _tag: "Postgres"; readonly name: string; readonly dead: number; readonly isConsumed: boolean }
   | { readonly _tag: "Unreachable"; readonly why: string }
   | {
       readonly _tag: "Sqs"
@@ -117,7 +117,16 @@ export const queueVerdicts = (facts: QueueFacts, visibilitySeconds: number): Rea
         })
       ]
     case "Postgres":
-      return [ok(`the retry queue ${facts.name} is in the database`), ...deadVerdicts(facts.dead)]
+      return [
+        facts.isConsumed
+          ? ok(`the retry queue ${facts.name} is in the database, and a process takes from it`)
+          : warn({
+              what: `no process takes from the retry queue ${facts.name}`,
+              why: "a deferred mail waits there until one does",
+              do: "start postlane serve (role retry), or pass retry: true to sendEmail in a process that stays"
+            }),
+        ...deadVerdicts(facts.dead)
+      ]
     case "Sqs":
       return sqsVerdicts(facts, visibilitySeconds)
   }

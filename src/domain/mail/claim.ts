@@ -79,7 +79,7 @@ export type ClaimDecision =
       readonly takeover: boolean
       /** 24 hours after the first attempt: no provider is asked any more. */
       readonly late: boolean
-      /** The key is in doubt at the other provider, too: nobody is asked any more (`tornAt`). */
+      /** The key is in doubt at both providers, and neither may be asked again (`tornAt`). */
       readonly torn?: true
       readonly firstAttemptAt: number
       /** The last attempt before this call's; of a new use, now. */

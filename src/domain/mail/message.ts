@@ -57,7 +57,12 @@ export const SendRequest = Schema.Struct({
   /** ISO 8601: from then on the mail is worthless (a sign-in link), and no retry goes out (MAIL-14). */
   expiresAt: Schema.optional(Schema.String),
   /** Rather a retryable refusal than a send without suppression look-up and claim, where the database does not answer (MAIL-45). */
-  requireClaim: Schema.optional(Schema.Boolean)
+  requireClaim: Schema.optional(Schema.Boolean),
+  /**
+   * Milliseconds after which the answer is `deferred` where the provider has given none (MAIL-59): its retry is queued by then, and the
+   * provider's answer still settles it. Without a retry queue the caller waits.
+   */
+  deferAfterMs: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 60_000 })))
 })
 export type SendRequest = typeof SendRequest.Type
 

@@ -42,6 +42,14 @@ export const PROVIDERS = {
     throughFunctions: false,
     pace: { rate: 0, least: 0, most: 0 },
     whenSilent: null
+  },
+  postmark: {
+    vendor: "Postmark",
+    dedupes: false,
+    throughFunctions: true,
+    // It names no rate, and refuses what is too fast.
+    pace: { rate: 0, least: 0, most: 0 },
+    whenSilent: "the webhooks of its message streams, their user name and password"
   }
 } as const satisfies Readonly<Record<string, ProviderFacts>>
 
@@ -67,6 +75,17 @@ export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
 
 /** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
 export const POLLED_PROVIDER = "provider_a" satisfies Provider
+
+/** The webhooks that bring one event a request, by the name of the function that takes it. */
+export const WEBHOOKS = {
+  "provider-a-webhook": "provider_a",
+  "postmark-webhook": "postmark"
+} as const satisfies Readonly<Record<string, ReportingProvider>>
+export type WebhookName = keyof typeof WEBHOOKS
+
+/** Whether rows may hold events that no webhook brought: then they cannot show that the webhook is dead. */
+export const isPolled = (provider: Provider): boolean =>
+  provider === POLLED_PROVIDER || provider === "postmark"
 
 /** The one that outreach mail is pinned to: it has configuration sets, one of which tells its events from others (EVENT-70). */
 export const OUTREACH_PROVIDER = "provider_b" satisfies Provider

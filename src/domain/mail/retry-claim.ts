@@ -7,10 +7,10 @@ import type { Provider } from "./provider.ts"
 export type RetryDecision =
   | { readonly _tag: "Settled"; readonly evidence: Evidence }
   | { readonly _tag: "Busy" }
-  /** `torn`: the key is in doubt at the other provider, too. Nobody is asked, by this retry or by anybody after it. */
+  /** `torn`: the key is in doubt at both providers, and neither may be asked again. */
   | { readonly _tag: "Go"; readonly claim: Claim; readonly torn: boolean }
 
-/** Whether a copy may be out that nobody knows of: also that of a holder who died once its request may have left. */
+/** Whether a copy may have left without an answer, as of a holder that died after its request could leave. */
 const isInDoubt = ({ ambiguous, leaving, state }: Claim): boolean =>
   ambiguous || (state === "held" && leaving)
 
@@ -39,7 +39,8 @@ export const decideRetry = (
   const isOfThisUse = claim.tag === retry.tag
   const isElsewhere = isInDoubt(claim) && claim.provider !== provider
   if (doubtAt !== undefined || (isOfThisUse && (isElsewhere || claim.state === "ended"))) {
-    if (!isOfThisUse || !isInDoubt(claim)) return { _tag: "Go", claim, torn: true }
+    const isOpen = isInDoubt(claim) || claim.state === "deferred"
+    if (!isOfThisUse || !isOpen) return { _tag: "Go", claim, torn: true }
     // It says how the key ended, where the key is held at its own provider; else the retry there does.
     const kept = claim.provider === provider ? { ...claim, owner, leaseUntil } : claim
     return { _tag: "Go", claim: { ...kept, state: "ended" }, torn: true }

@@ -18,6 +18,10 @@ export interface AlarmNotice {
   readonly detail: string
   /** When the alarm changed, milliseconds since the epoch: makes the notice's key unique. */
   readonly at: number
+  /** The channels that have accepted it before. */
+  readonly taken: ReadonlyArray<string>
+  /** Of an end, while its beginning lacks a channel: those that have the beginning. */
+  readonly goesTo: ReadonlyArray<string> | undefined
 }
 
 /** The state of the alarms (`email_alarms`), their measurements, and the notices that are due. */
@@ -41,12 +45,16 @@ export class AlarmBoard extends Context.Service<
     readonly change: (change: AlarmChange) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Claims the notice that has been due longest, for three minutes; the notice of an end only after that of its beginning
-     * went out. Of several callers at once, one gets each notice. `undefined` where none is due.
+     * went out on some channel. Of several callers at once, one gets each notice. `undefined` where none is due.
      */
     readonly claimNotice: Effect.Effect<AlarmNotice | undefined, StoreUnavailable>
     /** Records that a claimed notice went out. */
     readonly confirmNotice: (notice: AlarmNotice) => Effect.Effect<void, StoreUnavailable>
     /** Releases a notice that did not go out: due after a minute; from the fifth time on the delay doubles, up to an hour. */
-    readonly releaseNotice: (notice: AlarmNotice) => Effect.Effect<void, StoreUnavailable>
+    readonly releaseNotice: (
+      notice: AlarmNotice,
+      /** The channels that have it, those of before included; with any, it is tried `MAX_CHANNEL_TRIES` times in all. */
+      taken?: ReadonlyArray<string>
+    ) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/AlarmBoard") {}

@@ -7,7 +7,7 @@ import type {
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { Provider, WebhookName } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** The result of recording an event, and whether it was backfill that keeps its alert's claim. */
@@ -39,8 +39,14 @@ export class DeliveryLog extends Context.Service<
     readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
     /** The span of the send that wrote the row; undefined where it was not traced. */
     readonly traceparent: (sendId: LogRowId) => Effect.Effect<string | undefined, StoreUnavailable>
-    /** Releases the claim of an alert that did not go out; false without such a claim. */
-    readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * Releases the claim of an alert that did not go out; false without such a claim. Where some channels have accepted it (`taken`), it
+     * is no event's any more: only {@link claimDueAlert} gives it out, for the others, `MAX_CHANNEL_TRIES` times in all.
+     */
+    readonly releaseAlert: (
+      sendId: LogRowId,
+      taken?: ReadonlyArray<string>
+    ) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Confirms that the alert went out or is not wanted, even if its claim was released in the meantime: nothing raises it
      * again. False where it was confirmed already.
@@ -56,27 +62,30 @@ export class DeliveryLog extends Context.Service<
 >()("postlane/ports/DeliveryLog") {}
 
 /**
- * A webhook body that is not what the provider signed (`signature`), or is signed but not JSON (`body`); or every request
- * is refused because no signing secret is set (`secret`).
+ * A webhook body that is not what the provider signed (`signature`), or of a caller without the credentials (`credentials`), or is
+ * genuine but not JSON (`body`); or every request is refused because no secret is set (`secret`).
  */
 export class WebhookRefused extends Data.TaggedError("WebhookRefused")<{
-  readonly about: "secret" | "signature" | "body"
+  readonly about: "secret" | "signature" | "credentials" | "body"
   readonly reason: string
 }> {}
+
+/** Reads one provider's webhook. */
+export interface WebhookReader {
+  /** Whether the headers may be genuine: asked before the body is read. */
+  readonly admits: (headers: Readonly<Record<string, unknown>>) => Result.Result<void, WebhookRefused>
+  /** The raw body: verified, then parsed. */
+  readonly read: (
+    body: Uint8Array,
+    headers: Readonly<Record<string, unknown>>
+  ) => Result.Result<IncomingEvent, WebhookRefused>
+}
 
 /** Parses the providers' notifications. Pure; nothing is recorded here. */
 export class DeliveryIntake extends Context.Service<
   DeliveryIntake,
   {
-    /** Whether the headers of `provider_a`'s webhook may be genuine: asked before the body is read. */
-    readonly webhookHeaders: (
-      headers: Readonly<Record<string, unknown>>
-    ) => Result.Result<void, WebhookRefused>
-    /** The raw body of `provider_a`'s webhook: verified, then parsed. */
-    readonly webhook: (
-      body: Uint8Array,
-      headers: Readonly<Record<string, unknown>>
-    ) => Result.Result<IncomingEvent, WebhookRefused>
+    readonly webhooks: Readonly<Record<WebhookName, WebhookReader>>
     /** The parsed body of `provider_b`'s event bus, one envelope or a list. */
     readonly bus: (body: unknown) => ReadonlyArray<IncomingEvent>
   }

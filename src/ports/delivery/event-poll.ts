@@ -1,6 +1,8 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { DeliveryEvent } from "../../domain/delivery/delivery-event.ts"
 import type { KnownMail, ListMark, ListedMail } from "../../domain/delivery/listed-mail.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** How far the poll has come. */
@@ -15,9 +17,10 @@ export interface PollPosition {
 export class PollLog extends Context.Service<
   PollLog,
   {
-    /** The rows of these mails of `provider_a`, and when the oldest row of the whole log was made (milliseconds). */
+    /** The rows of these mails of a provider, `provider_a` unless another is named, and when the oldest row of the whole log was made (milliseconds). */
     readonly known: (
-      messageIds: ReadonlyArray<string>
+      messageIds: ReadonlyArray<string>,
+      provider?: Provider
     ) => Effect.Effect<
       { readonly mails: ReadonlyMap<string, KnownMail>; readonly oldest: number | undefined },
       StoreUnavailable
@@ -65,3 +68,13 @@ export class SentMails extends Context.Service<
     readonly page: (after: string | undefined) => Effect.Effect<MailPage, ListFailure>
   }
 >()("postlane/ports/SentMails") {}
+
+/** What a provider says of the newest mails and failures, each event with its time and all that a webhook would have said. */
+export class RecentEvents extends Context.Service<
+  RecentEvents,
+  {
+    readonly provider: Provider
+    /** A mail's own event before those of what became of it. */
+    readonly newest: Effect.Effect<ReadonlyArray<DeliveryEvent>, ListFailure>
+  }
+>()("postlane/ports/RecentEvents") {}

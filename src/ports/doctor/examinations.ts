@@ -8,6 +8,7 @@ import type { MxRecord } from "../../domain/doctor/dns-records.ts"
 import type { EventFacts } from "../../domain/doctor/event-delivery.ts"
 import type { ModelFacts } from "../../domain/doctor/model.ts"
 import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.ts"
+import type { PostmarkFacts } from "../../domain/doctor/postmark.ts"
 import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
@@ -49,6 +50,7 @@ export class Examinations extends Context.Service<
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined
     /** Connects and logs in. */
     readonly smtp: Effect.Effect<RelayFacts> | undefined
+    readonly postmark: Effect.Effect<PostmarkFacts> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined
   }
 >()("postlane/ports/Examinations") {}

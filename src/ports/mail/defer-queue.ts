@@ -58,6 +58,8 @@ export class DeferQueue extends Context.Service<
       handler: (message: DeferredSend) => Effect.Effect<void, E, R>,
       options: { readonly concurrency: number }
     ) => Effect.Effect<never, StoreUnavailable, R>
+    /** Whether some process consumes this queue now, to within a minute; undefined where the queue cannot say (SQS). */
+    readonly isConsumed: Effect.Effect<boolean | undefined, StoreUnavailable>
     readonly deadLetters: (options: {
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>

@@ -18,6 +18,8 @@ export class ProviderFailure extends Data.TaggedError("ProviderFailure")<{
   /** It took a request with this key before, with other bytes: that one may be a copy of this mail, whatever became of its claim. */
   readonly knowsKey?: boolean | undefined
   readonly pace?: ProviderPace | undefined
+  /** Set by the mailer: there was no answer in time, or none could be waited for. */
+  readonly cut?: "late" | "stopped" | undefined
 }> {}
 
 /** What a provider says of its pace, with an answer. */

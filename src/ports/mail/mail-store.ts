@@ -1,6 +1,7 @@
 import { Context, type Effect, type Redacted } from "effect"
 
 import type { KeyHash, KeyTag, LogRowId } from "../../domain/ids.ts"
+import type { Sign } from "../../domain/mail/circuit.ts"
 import type { ClaimDecision, ClaimEnd, Evidence } from "../../domain/mail/claim.ts"
 import type { SendDetails } from "../../domain/mail/deferred-send.ts"
 import type { FailureKind } from "../../domain/mail/failover.ts"
@@ -169,5 +170,10 @@ export class MailStore extends Context.Service<
     readonly record: (entry: RecordSend) => Effect.Effect<RecordedSend, StoreUnavailable>
     /** Notes how many sends of this process went out without look-up or claim, for the alarm. */
     readonly noteUnclaimed: (count: number) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * Notes how an attempt ended, where it timed out or ends a row of time-outs; the time-outs in a row at the provider over all processes,
+     * each within a minute of the one before (MAIL-38).
+     */
+    readonly noteSign: (provider: Provider, sign: Sign) => Effect.Effect<number, StoreUnavailable>
   }
 >()("postlane/ports/MailStore") {}

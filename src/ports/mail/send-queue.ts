@@ -43,6 +43,8 @@ export interface QueueEntry {
   readonly request: object
   /** Of the mail, as claims keep it. */
   readonly payloadHash: string
+  /** The id of the sender token that queues it; absent for everybody else. */
+  readonly sender?: string | undefined
 }
 
 /** A request that is in the queue. */
@@ -65,6 +67,8 @@ export interface QueuedMail extends Queued {
   readonly createdAt: number
   /** The request without bodies and attachments; null once it has ended. */
   readonly mail: unknown
+  /** The id of the sender token that queued it; null where none did. */
+  readonly sender: string | null
 }
 
 /** How fast a provider may be asked. */
@@ -162,7 +166,7 @@ export interface QueueOverview {
 }
 
 /** A request that waits, for people. */
-export interface UpcomingMail extends Omit<QueuedMail, "result" | "createdAt" | "mail"> {
+export interface UpcomingMail extends Omit<QueuedMail, "result" | "createdAt" | "mail" | "sender"> {
   readonly category: Category
   readonly to: ReadonlyArray<string>
   readonly subject: string

@@ -22,7 +22,8 @@ const onQueue = <A, E, R>(use: (queue: DeferQueue["Service"]) => Effect.Effect<A
       const queue = yield* DeferQueue
       if (!queue.configured) {
         return yield* new CommandFailed({
-          message: "There is no retry queue: EMAIL_DEFER_QUEUE_URL is unset, and nothing is deferred"
+          message:
+            "There is no retry queue: EMAIL_DEFER_QUEUE_URL is empty or there is no database, and nothing is deferred"
         })
       }
       return yield* use(queue)

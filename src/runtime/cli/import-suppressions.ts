@@ -65,7 +65,7 @@ const wholeFile = Effect.fnUntraced(function* (path: string, reason: Suppression
   return recordsOf(path, reason)
 })
 
-const SOURCES = ["ses", "resend"] as const
+const SOURCES = ["ses", "resend", "postmark"] as const
 
 /** A provider's own list, numbered. */
 const listOf = (from: (typeof SOURCES)[number]) =>
@@ -77,6 +77,15 @@ const listOf = (from: (typeof SOURCES)[number]) =>
         () => import("../../adapters/ses/suppressions.ts")
       )
       return suppressionsOfAccount({ region: providerB.region, endpoint: providerB.endpoint, credentials })
+    }
+    if (from === "postmark") {
+      const { baseUrl, messageStream, serverToken } = settings.postmark
+      if (serverToken === undefined)
+        return yield* new CommandFailed({ message: "POSTMARK_SERVER_TOKEN is unset: give it a server token" })
+      const { suppressionsOfServer } = yield* Effect.promise(
+        () => import("../../adapters/postmark/suppressions.ts")
+      )
+      return suppressionsOfServer({ serverToken, baseUrl, messageStream })
     }
     const { apiKey, baseUrl, userAgent } = providerA
     if (apiKey === undefined)
@@ -159,7 +168,7 @@ const input = {
   ),
   from: Flag.Literals("from", SOURCES).pipe(
     Flag.withDescription(
-      "Read the list of Amazon SES (ses) or Resend (resend) by its API instead, all pages of it"
+      "Read the list of Amazon SES (ses), Resend (resend) or Postmark (postmark) by its API instead, all of it"
     ),
     Flag.optional
   ),
@@ -223,7 +232,7 @@ const suppressions = Command.make("suppressions", input, ({ dryRun, file, from, 
   )
 ).pipe(
   Command.withDescription(
-    "Import the suppression list of Resend, Amazon SES, Postmark or SendGrid as they export it, or the one of Amazon SES or Resend by its API. A file that holds only the first page of a list is refused. Importing again adds nothing twice. Lines that cannot be read are named, the others are imported."
+    "Import the suppression list of Resend, Amazon SES, Postmark or SendGrid as they export it, or the one of Amazon SES, Resend or Postmark by its API. A file that holds only the first page of a list is refused. Importing again adds nothing twice. Lines that cannot be read are named, the others are imported."
   ),
   Command.withShortDescription("Import another provider's suppression list"),
   Command.withExamples([

@@ -20,6 +20,7 @@ import { database, type databaseAt, databaseCheck } from "./database/database.ts
 import { delivery, health } from "./delivery/delivery.ts"
 import { inbound } from "./inbound/inbound.ts"
 import { mail } from "./mail/mail-server.ts"
+import { queueChecks } from "./mail/queue-checks.ts"
 import { objectChecks } from "./objects.ts"
 import { outreach } from "./outreach.ts"
 
@@ -40,10 +41,9 @@ const waitingMails = Effect.map(ConvertByEmail, (intake): Readiness.Check => ({
 const readiness = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const queue = yield* DeferQueue
       return Readiness.layer([
         yield* databaseCheck,
-        { name: "queue", run: queue.check },
+        ...queueChecks(yield* DeferQueue, settings.roles.includes("retry")),
         ...(yield* objectChecks(settings)),
         ...(settings.roles.includes("intake") ? [yield* waitingMails] : [])
       ])

@@ -1,11 +1,27 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Data, Effect, Exit, Layer, Logger, RcMap, type Result, Scope } from "effect"
+import {
+  Context,
+  Data,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  MutableHashMap,
+  MutableHashSet,
+  Option,
+  RcMap,
+  type Result,
+  Scope
+} from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
-import { Mailer } from "../../application/mail/mailer.ts"
+import { type Circuits, KeptCircuits } from "../../application/mail/circuits.ts"
+import { layer as layerMailer, Mailer } from "../../application/mail/mailer.ts"
+import { layer as layerRetry, type RetryHandler } from "../../application/mail/retry.ts"
 import * as Enqueue from "../../application/send-queue/enqueue.ts"
 import type { InvalidCursor } from "../../ports/cursor.ts"
 import { EmailLogQuery } from "../../ports/delivery/email-log-query.ts"
+import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { SendQueue } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import {
@@ -20,9 +36,11 @@ import {
   type SettingsRefused
 } from "../edge/plain-send-email.ts"
 import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
+import { Supervisors } from "../process/supervisor.ts"
 import type { Env, Settings } from "../settings/settings.ts"
-import { mailDatabase, mailer, mailerConfig } from "./mail/mail.ts"
+import { mailDatabase, mailerConfig, mailPortsOn } from "./mail/mail.ts"
 import { nodeProviders } from "./mail/node-providers.ts"
+import { retryWorker } from "./mail/retry-worker.ts"
 import { nodeCredentials } from "./node-credentials.ts"
 
 /**
@@ -50,12 +68,34 @@ const databaseOf = (settings: Settings) =>
     })
   )
 
-const layerOf = (settings: Settings): Layer.Layer<Mailer> => {
+/**
+ * The mailer, and the handler of its retries: they share what the process remembers of its keys. What it knows of providers that hang
+ * outlives the mailer.
+ */
+const layerOf = (
+  settings: Settings,
+  circuits?: Circuits
+): Layer.Layer<Mailer | RetryHandler | DeferQueue> => {
   const credentials = nodeCredentials(settings)
-  const database = databaseOf(settings)
   const providers = nodeProviders(settings, credentials)
-  return mailer(settings, { providers, credentials, crypto: NodeCrypto.layer }, database)
+  const ports = mailPortsOn(
+    settings,
+    { providers, credentials, crypto: NodeCrypto.layer },
+    databaseOf(settings)
+  )
+  return Layer.merge(layerMailer, layerRetry).pipe(
+    Layer.provide(Layer.succeed(KeptCircuits, circuits)),
+    Layer.provideMerge(ports)
+  )
 }
+
+/** Consumes the retry queue for as long as the scope is open (`retry: true`). */
+const retries = Effect.gen(function* () {
+  const { configured } = yield* DeferQueue
+  yield* Layer.build(Layer.provide(retryWorker, Supervisors.layer))
+  if (!configured)
+    yield* Effect.logWarning("retry: true has no queue to take from: set DB_URL, or EMAIL_DEFER_QUEUE_URL")
+})
 
 /** The settings name no database. */
 class NoDatabase extends Data.TaggedError("NoDatabase") {
@@ -95,7 +135,9 @@ type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
 /** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {
   readonly scope: Scope.Closeable
-  readonly mailers: RcMap.RcMap<Env, OpenMailer, SettingsRefused>
+  readonly mailers: RcMap.RcMap<Env, OpenMailer<RetryHandler | DeferQueue>, SettingsRefused>
+  /** The environments whose retries this process makes. */
+  readonly retrying: MutableHashSet.MutableHashSet<Env>
   readonly stores: RcMap.RcMap<
     Env,
     Effect.Success<ReturnType<typeof openStores>>,
@@ -108,27 +150,48 @@ let shared: Shared | undefined
 const acquire = (): Shared => {
   if (shared !== undefined) return shared
   const scope = Scope.makeUnsafe()
+  const circuits = MutableHashMap.empty<Env, Circuits>()
+  const circuitsOf = (env: Env): Circuits => {
+    const kept = Option.getOrElse(MutableHashMap.get(circuits, env), () => new Map())
+    MutableHashMap.set(circuits, env, kept)
+    return kept
+  }
   const make = RcMap.make({
-    lookup: (env: Env) => openMailer(env, { edge: false, layer: layerOf, logSink }),
+    lookup: (env: Env) =>
+      openMailer(env, { edge: false, layer: (settings) => layerOf(settings, circuitsOf(env)), logSink }),
     idleTimeToLive: IDLE_TIME_TO_LIVE
   })
   const makeStores = RcMap.make({ lookup: openStores, idleTimeToLive: IDLE_TIME_TO_LIVE })
   return (shared = {
     scope,
+    retrying: MutableHashSet.empty(),
     mailers: Effect.runSync(Scope.provide(make, scope)),
     stores: Effect.runSync(Scope.provide(makeStores, scope))
   })
 }
 
+/** Keeps the mailer of these settings until {@link close}, and makes its retries. */
+const startRetries = Effect.fnUntraced(
+  function* ({ mailers, retrying }: Shared, env: Env) {
+    if (MutableHashSet.has(retrying, env)) return
+    MutableHashSet.add(retrying, env)
+    const { context, loggers } = yield* RcMap.get(mailers, env)
+    yield* retries.pipe(Effect.provideContext(context), Effect.provideService(Logger.CurrentLoggers, loggers))
+  },
+  (starting, { scope }) => Scope.provide(starting, scope)
+)
+
 const runtime: MailRuntime = {
   ambientEnv: () => process.env,
-  withMailer: (env, use) =>
+  withMailer: (env, use, retry) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const { mailers } = acquire()
+        const opened = acquire()
+        const { mailers } = opened
         const ready = yield* RcMap.get(mailers, env).pipe(
           Effect.tapCause(() => RcMap.invalidate(mailers, env))
         )
+        if (retry) yield* startRetries(opened, env)
         return yield* use(ready)
       })
     ),
@@ -204,9 +267,16 @@ export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefuse
     Mailer,
     Effect.suspend(() => {
       const env = envOf(options, process.env)
+      const real = openMailer(env, { edge: false, layer: (settings) => layerOf(settings) }).pipe(
+        Effect.tap(({ context }) =>
+          options?.retry === true ? Effect.provideContext(retries, context) : Effect.void
+        ),
+        Effect.map(({ mailer }) => mailer)
+      )
       return (
-        replaced.at(-1)?.runtime.withMailer(env, ({ mailer: simulated }) => Effect.succeed(simulated)) ??
-        Effect.map(openMailer(env, { edge: false, layer: layerOf }), (ready) => ready.mailer)
+        replaced
+          .at(-1)
+          ?.runtime.withMailer(env, ({ mailer: simulated }) => Effect.succeed(simulated), false) ?? real
       )
     })
   )

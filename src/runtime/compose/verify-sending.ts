@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
+import { postmarkVerdicts } from "../../domain/doctor/postmark.ts"
 import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { relayVerdicts } from "../../domain/doctor/relay.ts"
@@ -47,10 +48,19 @@ const smtp = ({ smtp: relay }: Settings) =>
         Effect.map((facts) => faultsOf(relayVerdicts(facts)))
       )
 
+const postmark = ({ postmark: { baseUrl, messageStream, serverToken } }: Settings) =>
+  serverToken === undefined
+    ? Effect.succeed(["POSTMARK_SERVER_TOKEN is not set"])
+    : Effect.promise(() => import("../../adapters/postmark/account.ts")).pipe(
+        Effect.flatMap((adapter) => adapter.examineAccount({ serverToken, baseUrl, messageStream })),
+        Effect.map((facts) => faultsOf(postmarkVerdicts(facts)))
+      )
+
 const EXAMINED = {
   provider_a: providerA,
   provider_b: providerB,
-  smtp
+  smtp,
+  postmark
 } satisfies Readonly<Record<Provider, (settings: Settings) => Effect.Effect<ReadonlyArray<string>>>>
 
 const faultsOf = (verdicts: ReadonlyArray<Verdict>): ReadonlyArray<string> =>

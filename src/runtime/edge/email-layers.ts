@@ -34,6 +34,7 @@ export const MAIL_WORKER_GROUPS: ReadonlySet<string> = new Set([
   "database",
   "domains",
   "intake",
+  "postmark",
   "providerA",
   "providerB",
   "retryQueue",
@@ -50,12 +51,13 @@ interface MailWorkerParts {
 }
 
 /** Whether replies can be sent. */
-const canReply = ({ cloud, intake, providerA, sending }: Settings): boolean => {
+const canReply = ({ cloud, intake, postmark, providerA, sending }: Settings): boolean => {
   if (intake.replyChannel === "workspace") return true
   const uses = new Set([sending.primary, sending.fallback])
   return (
     (uses.has("provider_a") && providerA.apiKey !== undefined) ||
-    (uses.has("provider_b") && cloud.credentials !== undefined)
+    (uses.has("provider_b") && cloud.credentials !== undefined) ||
+    (uses.has("postmark") && postmark.serverToken !== undefined)
   )
 }
 

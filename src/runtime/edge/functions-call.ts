@@ -36,6 +36,7 @@ interface FunctionParts {
 const GROUPS: ReadonlySet<string> = new Set([
   "access",
   "database",
+  "postmark",
   "providerA",
   "events",
   "domains",

@@ -17,6 +17,11 @@ export interface SendOptions {
   readonly env?: Readonly<Record<string, unknown>> | undefined
   /** Key of `provider_a` for a caller that passes no `env`; a key in a passed `env` comes first. */
   readonly apiKey?: string | undefined
+  /**
+   * On Node: this process makes the retries of deferred mail as well, from now on until `close`, and stays alive for them. Without it
+   * `postlane serve` makes them.
+   */
+  readonly retry?: boolean | undefined
 }
 
 /**
@@ -26,7 +31,9 @@ export interface SendOptions {
 export type SendEmail = (request: SendRequest, options?: SendOptions) => Promise<SendResult>
 
 /** A mailer that is ready, and what it was made of. */
-export interface OpenMailer {
+export interface OpenMailer<R = never> {
+  /** With what the runtime's layer has in addition. */
+  readonly context: Context.Context<Mailer | R>
   readonly mailer: Mailer["Service"]
   readonly settings: Settings
   /** Write without the settings' secrets. */
@@ -48,10 +55,11 @@ export class SettingsRefused extends Data.TaggedError("SettingsRefused")<{
 export interface MailRuntime {
   /** The settings of a caller that passes no `env`; `undefined` where a runtime has none. */
   readonly ambientEnv: () => Readonly<Record<string, unknown>> | undefined
-  /** Runs `use` on the mailer of these settings; fails or dies only before it. */
+  /** Runs `use` on the mailer of these settings; fails or dies only before it. `retry` as in {@link SendOptions}. */
   readonly withMailer: <A>(
     env: Env,
-    use: (open: OpenMailer) => Effect.Effect<A>
+    use: (open: OpenMailer) => Effect.Effect<A>,
+    retry: boolean
   ) => Effect.Effect<A, SettingsRefused>
   /** Where the log lines of `sendEmail` go. */
   readonly logSink: LogSink
@@ -67,15 +75,15 @@ export const readSettings = (env: Env, edge: boolean): Effect.Effect<Settings, S
   )
 
 /** Decodes the settings and makes their mailer, which lives as long as the scope. */
-export const openMailer = Effect.fnUntraced(function* (
+export const openMailer = Effect.fnUntraced(function* <R = never>(
   env: Env,
   options: {
     readonly edge: boolean
-    readonly layer: (settings: Settings) => Layer.Layer<Mailer>
+    readonly layer: (settings: Settings) => Layer.Layer<Mailer | R>
     /** Absent: the loggers of the fiber that opens it. */
     readonly logSink?: LogSink
   }
-): Effect.fn.Return<OpenMailer, SettingsRefused, Scope.Scope> {
+): Effect.fn.Return<OpenMailer<R>, SettingsRefused, Scope.Scope> {
   const settings = yield* readSettings(env, options.edge)
   const loggers =
     options.logSink === undefined
@@ -87,7 +95,7 @@ export const openMailer = Effect.fnUntraced(function* (
     Layer.makeMemoMapUnsafe(),
     scope
   ).pipe(Effect.provideService(Logger.CurrentLoggers, loggers))
-  return { mailer: Context.get(context, Mailer), settings, loggers }
+  return { context, mailer: Context.get(context, Mailer), settings, loggers }
 })
 
 const MAIL_AREAS: ReadonlySet<string> = new Set([
@@ -97,6 +105,7 @@ const MAIL_AREAS: ReadonlySet<string> = new Set([
   "providerA",
   "providerB",
   "smtp",
+  "postmark",
   "cloud",
   "retryQueue"
 ])
@@ -166,6 +175,14 @@ const readRequest = (request: unknown): Result.Result<SendRequest, Refusal> => {
   }
 }
 
+const readRetry = (options: SendOptions | undefined): boolean => {
+  try {
+    return options?.retry === true
+  } catch {
+    return false
+  }
+}
+
 const keyOf = (request: unknown): string | undefined => {
   try {
     const key =
@@ -230,7 +247,7 @@ const send = (runtime: MailRuntime, request: unknown, options: SendOptions | und
     const decoded = yield* Effect.fromResult(readRequest(request))
     const env = yield* Effect.fromResult(readEnv(runtime, options))
     return yield* runtime
-      .withMailer(env, (open) => sendOn(open, decoded))
+      .withMailer(env, (open) => sendOn(open, decoded), readRetry(options))
       .pipe(Effect.mapError(({ message }): Refusal => ({ kind: "unavailable", error: message })))
   }).pipe(
     Effect.catch((refusal) => Effect.succeed(failed(request, refusal))),

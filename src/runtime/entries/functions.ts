@@ -10,6 +10,7 @@ import { sweepAlerts } from "../../application/delivery/alerts.ts"
 import { AuditDigest } from "../../application/delivery/audit-digest.ts"
 import * as EventRecording from "../../application/delivery/event-recording.ts"
 import { EventPoll } from "../../application/delivery/poll.ts"
+import type { WebhookName } from "../../domain/mail/provider.ts"
 import * as AuditDigestLayer from "../compose/delivery/audit-digest.ts"
 import * as DeliveryIntake from "../compose/delivery/delivery-intake.ts"
 import * as Poll from "../compose/delivery/event-poll.ts"
@@ -42,22 +43,28 @@ const recording = (settings: Settings) =>
     )
   )
 
+const webhookOf = (name: WebhookName): EdgeFunction =>
+  makeFunction({
+    guarded: false,
+    maxBody: MAX_INTAKE_BODY,
+    answer: ({ body, request, settings }) =>
+      Effect.gen(function* () {
+        const services = Layer.merge(DeliveryIntake.layer(settings), recording(settings)).pipe(
+          Layer.provide(yield* database(settings))
+        )
+        const context = yield* Layer.build(services)
+        const answer = yield* Effect.provideContext(makeWebhookAnswer(name), context)
+        return HttpServerResponse.jsonUnsafe(
+          yield* answer(Effect.succeed(body), Object.fromEntries(request.headers))
+        )
+      })
+  })
+
 /** `POST {functions_url}/provider-a-webhook` (EVENT-1). */
-export const providerAWebhook: EdgeFunction = makeFunction({
-  guarded: false,
-  maxBody: MAX_INTAKE_BODY,
-  answer: ({ body, request, settings }) =>
-    Effect.gen(function* () {
-      const services = Layer.merge(DeliveryIntake.layer(settings), recording(settings)).pipe(
-        Layer.provide(yield* database(settings))
-      )
-      const context = yield* Layer.build(services)
-      const answer = yield* Effect.provideContext(makeWebhookAnswer, context)
-      return HttpServerResponse.jsonUnsafe(
-        yield* answer(Effect.succeed(body), Object.fromEntries(request.headers))
-      )
-    })
-})
+export const providerAWebhook: EdgeFunction = webhookOf("provider-a-webhook")
+
+/** `POST {functions_url}/postmark-webhook` (EVENT-6). */
+export const postmarkWebhook: EdgeFunction = webhookOf("postmark-webhook")
 
 /** `POST {functions_url}/provider-a-events-fetcher` (EVENT-30 to EVENT-32). */
 export const providerAEventsFetcher: EdgeFunction = makeFunction({
@@ -98,6 +105,7 @@ export const auditDigest: EdgeFunction = makeFunction({
 
 const FUNCTIONS: ReadonlyMap<string, EdgeFunction> = new Map([
   ["provider-a-webhook", providerAWebhook],
+  ["postmark-webhook", postmarkWebhook],
   ["provider-a-events-fetcher", providerAEventsFetcher],
   ["audit-digest", auditDigest]
 ])

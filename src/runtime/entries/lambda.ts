@@ -55,7 +55,8 @@ const missing = ({ conversion, embedded, http, retryQueue }: Settings): Readonly
 ]
 
 const readSettings = (env: Env): Settings => {
-  const given = { POSTLANE_DATA_DIR: SCRATCH, ...env, POSTLANE_ROLES: "api" }
+  // A function consumes no queue in the database, so that it has none by default.
+  const given = { POSTLANE_DATA_DIR: SCRATCH, EMAIL_DEFER_QUEUE_URL: "", ...env, POSTLANE_ROLES: "api" }
   const decoded = decodeSettings(given, { embedded: false, server: true })
   const problems = Result.isSuccess(decoded) ? missing(decoded.success) : decoded.failure
   if (Result.isFailure(decoded) || problems.length > 0)

@@ -16,7 +16,7 @@ import { EventHooks } from "../../ports/delivery/event-hooks.ts"
 import { CampaignBook } from "../../ports/outreach/campaign-book.ts"
 import { tick as digestTick } from "../compose/delivery/audit-digest.ts"
 import { recordedAlerts } from "../compose/delivery/delivery.ts"
-import { tick as pollTick } from "../compose/delivery/event-poll.ts"
+import { postmarkTick, tick as pollTick } from "../compose/delivery/event-poll.ts"
 import { PROCESS } from "../process/process-name.ts"
 import type { Settings } from "../settings/settings.ts"
 
@@ -26,19 +26,20 @@ export const isSchedule = (event: unknown): boolean => {
   return source === "aws.scheduler" || source === "aws.events"
 }
 
-/** When this instance polled `provider_a` last, milliseconds. */
+/** When this instance polled last, milliseconds. */
 let polledAt = Number.NEGATIVE_INFINITY
 
 /** How much of a tick's time the send queue begins sends in, and after it the hooks their tries; an attempt and its end fit into the rest. */
 const SHARE = 0.3
 
 /** Schedules may be more frequent than the poll should be. */
-const pollWhenDue = ({ events, providerA }: Settings) =>
+const pollWhenDue = ({ events, postmark, providerA }: Settings) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (providerA.apiKey === undefined || now - polledAt < events.pollSeconds * 1000) return
+    if (now - polledAt < events.pollSeconds * 1000) return
     polledAt = now
-    yield* pollTick
+    if (providerA.apiKey !== undefined) yield* pollTick
+    if (postmark.serverToken !== undefined) yield* postmarkTick
   })
 
 /**
@@ -55,7 +56,7 @@ export const runTicks = Effect.fn("lambda.ticks")(function* (settings: Settings,
     "bulk-messages": BulkMessages.use(({ sendDue }) => sendDue),
     "outreach-ends": CampaignBook.use(({ settle }) => settle),
     "audit-digest": digestTick,
-    "provider-a-events-poll": pollWhenDue(settings),
+    "events-poll": pollWhenDue(settings),
     housekeeping: runHousekeeping,
     "email-stats": closeStatsDays,
     "email-log-retention": pruneLog(settings.events.logKeepDays),

@@ -81,7 +81,7 @@ export const contradictions = ({ readable, settings, values: { cloud, eventHooks
 
 /** What stops a start in production, and degrades the library and an embedded run. */
 export const degradations = ({ readable, settings }: Given) => {
-  const { database, embedded, providerA, retryQueue, sending, smtp } = settings
+  const { database, embedded, postmark, providerA, retryQueue, sending, smtp } = settings
   const lacks = (provider: Provider, own: unknown) =>
     uses(settings, provider) && !embedded && own === undefined && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")
   const place = (provider: Provider) => (sending.primary === provider ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK")
@@ -93,6 +93,8 @@ export const degradations = ({ readable, settings }: Given) => {
       is required, since provider_a is ${place("provider_a")}: set it, or choose provider_b`,
     ...when(lacks("smtp", smtp) && readable("SMTP_URL"), "SMTP_URL")`
       is required, since smtp is ${place("smtp")}: smtps://user:password@host:465, or smtp://user:password@host:587`,
+    ...when(lacks("postmark", postmark.serverToken), "POSTMARK_SERVER_TOKEN")`
+      is required, since postmark is ${place("postmark")}: copy it from the server's API tokens`,
     ...when(isMalformed, "PROVIDERA_WEBHOOK_SECRET")`
       ${secrets.length > 1 ? "holds one that is" : "is"} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`,
     ...when(lacksDatabase && readable("DB_URL"), "EMAIL_DEFER_QUEUE_URL")`
@@ -167,7 +169,7 @@ const olderAddresses = ({ olderBaseUrls, olderBaseUrlsUntil: until }: Settings["
 
 /** What production can start without, but should have, as of `now` (milliseconds). */
 export const advice = (settings: Settings, now: number): ReadonlyArray<SettingProblem> => {
-  const { domains, http, intake, providerA, providerB, retryQueue, roles, sending } = settings
+  const { domains, http, intake, postmark, providerA, providerB, retryQueue, roles, sending } = settings
   const deaf = (provider: Provider, isDeaf: boolean, name: SettingName) =>
     when(roles.includes("api") && uses(settings, provider) && isDeaf, name)`
       is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
@@ -182,8 +184,9 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
       is unset: mail that ${sending.primary} does not take ends failed, since no other provider is tried`,
     ...deaf("provider_a", providerA.webhookSecrets.length === 0, "PROVIDERA_WEBHOOK_SECRET"),
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),
+    ...deaf("postmark", postmark.webhookPassword === undefined, "POSTMARK_WEBHOOK_PASSWORD"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
-      is unset: an ambiguous send ends failed instead of being tried again`,
+      is empty: there is no retry queue, and an ambiguous send ends failed instead of being tried again`,
     ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
     ...when(
       roles.includes("intake") &&
@@ -196,7 +199,7 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
 }
 
 /** Prefixes used by Postlane only: an unknown name with one is probably a typo. */
-const OUR_PREFIX = /^(?:EMAIL|POSTLANE|PROVIDERA|PROVIDERB|BATCH_CONVERSION|MAILAPI|HIFI)_/
+const OUR_PREFIX = /^(?:EMAIL|POSTLANE|POSTMARK|PROVIDERA|PROVIDERB|BATCH_CONVERSION|MAILAPI|HIFI)_/
 
 const names: ReadonlyArray<string> = SETTINGS.flatMap(({ alias, name }) =>
   alias === undefined ? [name] : [name, alias]

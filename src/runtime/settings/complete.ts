@@ -85,12 +85,13 @@ const cloudOf = ({
 
 /** Which providers are simulated: embedded, those that are not configured. */
 const simulatedOf = (
-  { cloud, providerA, smtp }: Values,
+  { cloud, postmark, providerA, smtp }: Values,
   embedded: boolean
 ): Readonly<Record<Provider, boolean>> => ({
   provider_a: embedded && providerA.apiKey === undefined,
   provider_b: embedded && cloudOf(cloud).credentials === undefined,
-  smtp: embedded && smtp.url === undefined
+  smtp: embedded && smtp.url === undefined,
+  postmark: embedded && postmark.serverToken === undefined
 })
 
 /**
@@ -105,7 +106,7 @@ const fallbackOf = (values: Values, embedded: boolean) => {
 }
 
 const sendingOf = (values: Values, embedded: boolean) => {
-  const { domains, providerA, providerB, sending } = values
+  const { domains, postmark, providerA, providerB, sending } = values
   const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
   return {
     ...sending,
@@ -113,12 +114,25 @@ const sendingOf = (values: Values, embedded: boolean) => {
     fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */
-    costUsd: { provider_a: providerA.costUsd, provider_b: providerB.costUsd, smtp: 0 },
+    costUsd: {
+      provider_a: providerA.costUsd,
+      provider_b: providerB.costUsd,
+      smtp: 0,
+      postmark: postmark.costUsd
+    },
     simulates: simulatedOf(values, embedded)
   }
 }
 
-const providersOf = ({ cloud, domains, providerA, providerB }: Values) => ({
+const providersOf = ({ cloud, domains, postmark, providerA, providerB }: Values) => ({
+  postmark: {
+    ...postmark,
+    /** What its webhook is given; undefined: its events are refused. */
+    webhook:
+      postmark.webhookPassword === undefined
+        ? undefined
+        : { user: postmark.webhookUser, password: postmark.webhookPassword }
+  },
   providerA: {
     ...providerA,
     /** Any of them may have signed an event. */
@@ -156,11 +170,13 @@ const relayOf = ({ smtp }: Values) => {
   }
 }
 
-/** An address that is set but empty means no queue. */
-const queueAddress = (env: Env, { retryQueue }: Values, embedded: boolean): DeferQueueAddress => {
-  if (retryQueue.address !== undefined) return retryQueue.address
+/** Where there is a database, the queue is in it; an address that is set but empty means no queue. */
+const queueAddress = (env: Env, values: Values, embedded: boolean): DeferQueueAddress => {
+  const { address } = values.retryQueue
+  if (address !== undefined) return address
   const isEmptied = /^\s*$/.test(env["EMAIL_DEFER_QUEUE_URL"] ?? "unset")
-  return embedded && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
+  const hasDatabase = embedded || values.database.url !== undefined
+  return hasDatabase && !isEmptied ? { _tag: "Postgres", name: "email-defer" } : { _tag: "None" }
 }
 
 const sendQueueOf = (values: Values, embedded: boolean) => {
@@ -174,7 +190,12 @@ const sendQueueOf = (values: Values, embedded: boolean) => {
     concurrency,
     maxAgeMs: maxAgeHours * 3_600_000,
     vendorLimits,
-    paces: [pace("provider_a", rateA), pace("provider_b", rateB), pace("smtp", undefined)]
+    paces: [
+      pace("provider_a", rateA),
+      pace("provider_b", rateB),
+      pace("smtp", undefined),
+      pace("postmark", undefined)
+    ]
   }
 }
 const eventHooksOf = ({ eventHooks: { privateNetworks, secrets, url } }: Values, embedded: boolean) => ({

@@ -14,6 +14,7 @@ export type MailSettings = Pick<
   | "cloud"
   | "domains"
   | "embedded"
+  | "postmark"
   | "providerA"
   | "providerB"
   | "retryQueue"
@@ -23,7 +24,16 @@ export type MailSettings = Pick<
 >
 export type DeliverySettings = Pick<
   Settings,
-  "access" | "alerts" | "domains" | "embedded" | "eventHooks" | "events" | "http" | "providerA" | "providerB"
+  | "access"
+  | "alerts"
+  | "domains"
+  | "embedded"
+  | "eventHooks"
+  | "events"
+  | "http"
+  | "postmark"
+  | "providerA"
+  | "providerB"
 >
 export type AccountSettings = Pick<Settings, "access" | "alerts" | "domains" | "embedded" | "http">
 export type StoreSettings = Pick<

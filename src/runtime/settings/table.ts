@@ -51,7 +51,7 @@ export const AREAS = {
     olderBaseUrls: open("OLDER_BASE_URLS", httpUrls, { otherwise: "none" })`
       Public addresses that the API had before, separated by commas: requests there are answered, and pages that came from there are ours.`,
     olderBaseUrlsUntil: open("OLDER_BASE_URLS_UNTIL", day)`
-      The last day of those addresses, such as 2027-01-31 (UTC). Past it, start and doctor warn until they are taken out.`,
+      The last day of those addresses, such as 2027-01-31 (UTC).`,
     trustedProxies: open("TRUSTED_PROXIES", proxies, {
       otherwise: "none: the peer of a connection is the caller"
     })`
@@ -111,7 +111,7 @@ export const AREAS = {
       The provider that is tried first: ${Provider.literals.join(", ")}.`,
     fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
       The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where all are simulated and
-      EMAIL_PRIMARY is unset, too: provider_b); the same as the primary, it is ignored.`,
+      EMAIL_PRIMARY is unset, too: provider_b).`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
       fallback: "15000",
       unit: "milliseconds"
@@ -132,8 +132,7 @@ export const AREAS = {
       fallback: "postlane"
     })`What sends call themselves there.`,
     costUsd: open("EMAIL_PROVIDERA_COST_USD", decimal, { fallback: "0.0004", unit: "USD a message" })`
-      Price of a message, as email_log.cost_usd records it. The default is Resend's Pro plan, 20 USD for 50,000 mails
-      (resend.com/pricing).`
+      Price of a message in email_log.cost_usd: Resend's Pro plan, 20 USD for 50,000 mails (resend.com/pricing).`
   }),
 
   providerB: area("provider_b (Amazon SES)", {
@@ -152,8 +151,7 @@ export const AREAS = {
       What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.`,
     endpoint: open("PROVIDERB_ENDPOINT", httpUrl, vendor)`Address of the SES v2 API.`,
     costUsd: open("EMAIL_PROVIDERB_COST_USD", decimal, { fallback: "0.0001", unit: "USD a message" })`
-      Price of a message, as email_log.cost_usd records it. The default is Amazon SES's 0.10 USD for 1,000 mails
-      (aws.amazon.com/ses/pricing).`
+      Price of a message in email_log.cost_usd: 0.10 USD for 1,000 mails (aws.amazon.com/ses/pricing).`
   }),
 
   smtp: area("smtp (a relay of your own)", {
@@ -164,11 +162,24 @@ export const AREAS = {
       optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`
   }),
 
+  postmark: area("postmark (Postmark)", {
+    serverToken: secret("POSTMARK_SERVER_TOKEN", text)`
+      Server token. Embedded and unset, postmark is simulated.`,
+    messageStream: open("POSTMARK_MESSAGE_STREAM", text, { fallback: "outbound" })`
+      Message stream of its mail; marketing goes to broadcast.`,
+    webhookUser: open("POSTMARK_WEBHOOK_USER", text, { fallback: "postlane" })`User name of its webhooks.`,
+    webhookPassword: secret("POSTMARK_WEBHOOK_PASSWORD", text, { generated: true })`
+      Their password. Unset, every event is refused.`,
+    baseUrl: open("POSTMARK_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
+    costUsd: open("EMAIL_POSTMARK_COST_USD", decimal, { fallback: "0.0015", unit: "USD a message" })`
+      Price of a message: 15 USD for 10,000 (postmarkapp.com/pricing).`
+  }),
+
   cloud,
 
   retryQueue: area("Delayed retry queue", {
     address: open("EMAIL_DEFER_QUEUE_URL", queueAddress, {
-      otherwise: "postgres:email-defer embedded, else none"
+      otherwise: "postgres:email-defer where there is a database, else none"
     })`
       Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the
       database). Set but empty: no queue, an ambiguous send ends failed.`,

@@ -12,7 +12,7 @@ import { makeDeferBroker } from "../../adapters/memory/mail/defer-queue.ts"
 import { makeMailDatabase, type MailDatabase } from "../../adapters/memory/mail/mail-store.ts"
 import readMessage from "../../adapters/message-view/message-view-program.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
-import { vendorRequest } from "../../adapters/simulated/vendor-event.ts"
+import { vendorRequests } from "../../adapters/simulated/vendor-event.ts"
 import * as Mailer from "../../application/mail/mailer.ts"
 import * as Retry from "../../application/mail/retry.ts"
 import { outboxMail, type OutboxMail } from "../../application/outbox-mail.ts"
@@ -82,7 +82,14 @@ export interface SimulatedEmailOptions {
 const FOLDER = "postlane-mail-"
 
 /** Settings of these areas name what a simulation has of its own. */
-const OUTSIDE: ReadonlySet<string> = new Set(["database", "providerA", "providerB", "smtp", "cloud"])
+const OUTSIDE: ReadonlySet<string> = new Set([
+  "database",
+  "providerA",
+  "providerB",
+  "postmark",
+  "smtp",
+  "cloud"
+])
 const OUTSIDE_NAMES: ReadonlySet<string> = new Set([
   ...SETTINGS.filter(({ area }) => OUTSIDE.has(area)).flatMap(({ alias, name }) => [name, alias ?? name]),
   "EMAIL_DEFER_QUEUE_URL"
@@ -103,20 +110,21 @@ const makeRecorder = (settings: Settings, database: MailDatabase) =>
     const log = yield* DeliveryLog
     const secrets = {
       webhookSecret: settings.providerA.webhookSecrets[0],
-      busSecret: settings.providerB.webhookSecret
+      busSecret: settings.providerB.webhookSecret,
+      postmark: settings.postmark.webhook
+    }
+    /** By the webhook of the request's path; what has none there comes by the bus. */
+    const read = ({ body, headers, path }: ReturnType<typeof vendorRequests>[number]) => {
+      const reader = Object.entries(intake.webhooks).find(([name]) => path.endsWith(`/${name}`))?.[1]
+      return reader === undefined
+        ? Effect.succeed(intake.bus(JSON.parse(body)))
+        : Effect.map(Effect.fromResult(reader.read(new TextEncoder().encode(body), headers)), (incoming) => [
+            incoming
+          ])
     }
     return Effect.fnUntraced(function* (event: SimulatedEvent) {
-      const request = vendorRequest(event, secrets)
-      if (request === undefined) return
-      const incoming =
-        event.provider === "provider_a"
-          ? [
-              yield* Effect.fromResult(
-                intake.webhook(new TextEncoder().encode(request.body), request.headers)
-              )
-            ]
-          : intake.bus(JSON.parse(request.body))
-      for (const one of incoming) if (one._tag === "Event") yield* log.record(one.event)
+      for (const request of vendorRequests(event, secrets))
+        for (const one of yield* read(request)) if (one._tag === "Event") yield* log.record(one.event)
     }, Effect.orDie)
   }).pipe(Effect.provide([Intake.layer(settings), MemoryDeliveryLog.layer(database)]))
 
@@ -145,6 +153,7 @@ const open = Effect.fnUntraced(function* (settings: Settings, folder: string) {
   const { handle } = Context.get(context, Retry.RetryHandler)
   yield* Effect.forkScoped(queue.consume(handle, { concurrency: 4 }))
   return {
+    context,
     database,
     mailer: Context.get(context, Mailer.Mailer),
     simulated: Context.get(context, SimulatedMail)
@@ -201,10 +210,10 @@ export const simulateEmail = async (options: SimulatedEmailOptions = {}): Promis
         Effect.provideService(Clock.Clock, clock),
         Effect.provideService(Logger.CurrentLoggers, loggers)
       )
-    const { database, mailer, simulated } = await Effect.runPromise(
+    const { context, database, mailer, simulated } = await Effect.runPromise(
       inTime(Effect.provideService(open(settings, folder), Scope.Scope, scope))
     )
-    const opened: OpenMailer = { mailer, settings, loggers }
+    const opened: OpenMailer = { context, mailer, settings, loggers }
     const runtime: MailRuntime = {
       ambientEnv: () => ({}),
       withMailer: (_, use) => inTime(use(opened)),

@@ -298,7 +298,7 @@ describe("what would be left out", () => {
 
   it("is refused of the transport, too", () => {
     expect(() => postlaneTransport({ pool: true } as object)).toThrow(
-      "pool is not known here; known are category, source, env, send"
+      "pool is not known here; known are category, source, env, retry, send"
     )
   })
 })

@@ -55,7 +55,7 @@ import { ConversionStore } from "../../../src/ports/conversion/conversion-store.
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { AlertPreferences } from "../../../src/ports/delivery/alert-channels.ts"
-import { DeliveryIntake } from "../../../src/ports/delivery/delivery-log.ts"
+import { DeliveryIntake, type WebhookReader } from "../../../src/ports/delivery/delivery-log.ts"
 import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
 import { HealthBoard, type HealthFacts } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
@@ -95,6 +95,11 @@ export const mail: SendRequest = {
   source: "api:contact"
 }
 
+const noWebhook = () => {
+  throw new Error("not here")
+}
+const NO_WEBHOOK: WebhookReader = { admits: () => Result.void, read: noWebhook }
+
 const SENDING: MailerConfig["Service"] = {
   primary: "provider_a",
   fallback: undefined,
@@ -105,7 +110,7 @@ const SENDING: MailerConfig["Service"] = {
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
 }
 
 const NO_HEALTH: HealthFacts = {
@@ -218,10 +223,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       Layer.succeed(
         DeliveryIntake,
         DeliveryIntake.of({
-          webhookHeaders: () => Result.void,
-          webhook: () => {
-            throw new Error("not here")
-          },
+          webhooks: { "provider-a-webhook": NO_WEBHOOK, "postmark-webhook": NO_WEBHOOK },
           bus: () => []
         })
       ),

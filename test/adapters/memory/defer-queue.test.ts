@@ -30,7 +30,7 @@ suite(
         })
       }
     }),
-  { dedupes: false, virtualTime: true }
+  { dedupes: false, virtualTime: true, knowsConsumers: true }
 )
 
 it.effect(

@@ -73,3 +73,4 @@ const open = (provider: Provider) =>
 
 mailProviderContract("simulated provider_a", open("provider_a"), { dedupes: true })
 mailProviderContract("simulated provider_b", open("provider_b"), { dedupes: false })
+mailProviderContract("simulated postmark", open("postmark"), { dedupes: false })

@@ -44,7 +44,7 @@ suite(
         })
       }
     }),
-  { dedupes: false, virtualTime: false }
+  { dedupes: false, virtualTime: false, knowsConsumers: false }
 )
 
 /** Everything that is logged while the effect runs, as text. */

@@ -162,6 +162,48 @@ describe("alarms", () => {
     })
   )
 
+  it.effect(
+    "an outage's alarm that the chat took reaches the mailbox once mail goes out again, and the chat once",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld()
+        const { provider_a } = world.mail.scripts
+        provider_a.push("unavailable", "unavailable", "unavailable")
+        world.measures.now = FAILING
+        yield* passMinutes(world.tick, 2)
+        assert.lengthOf(world.posts, 1)
+        assert.lengthOf(yield* world.subjects, 0)
+        yield* passMinutes(world.tick, 8)
+        assert.lengthOf(world.posts, 1)
+        assert.deepStrictEqual(yield* world.subjects, ["[Postlane] Alarm: Sends fail over"])
+      })
+  )
+
+  it.effect(
+    "a mailbox that is dead holds back no end in the chat, and gets no end before its beginning",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld()
+        const { provider_a } = world.mail.scripts
+        provider_a.push(...Array.from({ length: 40 }, () => "unavailable" as const))
+        world.measures.now = FAILING
+        yield* passMinutes(world.tick, 2)
+        world.measures.now = NOTHING
+        yield* passMinutes(world.tick, 20)
+        assert.deepStrictEqual(
+          world.posts.map((text) => text.split("\n\n")[1]),
+          ["Alarm: Sends fail over", "Alarm over: Sends fail over"]
+        )
+        provider_a.splice(0)
+        yield* passMinutes(world.tick, 130)
+        assert.deepStrictEqual(yield* world.subjects, [
+          "[Postlane] Alarm: Sends fail over",
+          "[Postlane] Alarm over: Sends fail over"
+        ])
+        assert.lengthOf(world.posts, 2)
+      })
+  )
+
   it.effect("one channel is enough, and a mail to an inbox that is blocked feeds nothing", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()

@@ -1,10 +1,18 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
 
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
+import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
-import { AlertConfig, Alerts, layer } from "../../../src/application/delivery/alerts.ts"
+import {
+  AlertConfig,
+  type AlertOutcome,
+  Alerts,
+  layer,
+  sweepAlerts
+} from "../../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
@@ -32,11 +40,13 @@ const makeWorld = Effect.fnUntraced(function* (
   options: {
     readonly email?: string | undefined
     readonly wanted?: { readonly email: boolean; readonly chat: boolean } | "down"
-    readonly chat?: "ok" | "fails" | "none"
+    /** `flaps`: fails at first. */
+    readonly chat?: "ok" | "fails" | "flaps" | "none"
   } = {}
 ) {
   const mail = yield* makeHarness()
   const posts: Array<string> = []
+  let asked = 0
   const logs: Array<{ readonly level: string; readonly message: string }> = []
   const capture = Logger.make(({ logLevel, message }) => {
     logs.push({ level: logLevel, message: String(Array.isArray(message) ? message[0] : message) })
@@ -61,7 +71,7 @@ const makeWorld = Effect.fnUntraced(function* (
         Chat.of({
           configured: options.chat !== "none",
           post: (text) =>
-            options.chat === "fails"
+            options.chat === "fails" || (options.chat === "flaps" && asked++ === 0)
               ? Effect.fail(new ChatFailure({ message: "telegram: 403" }))
               : Effect.sync(() => void posts.push(text))
         })
@@ -74,11 +84,18 @@ const makeWorld = Effect.fnUntraced(function* (
       Effect.provide(services),
       Effect.provide(Logger.layer([capture]))
     )
+  const sweep = sweepAlerts.pipe(
+    Effect.provide(Layer.merge(services, MemoryDeliveryLog.layer(mail.database))),
+    Effect.provide(Logger.layer([capture]))
+  )
   const levels = () => logs.map(({ level }) => level)
-  return { mail, posts, raise, levels }
+  return { mail, posts, raise, sweep, levels }
 })
 
-const outcome = (delivery: string, escalated?: string) => ({ delivery, escalated })
+const outcome = (delivery: AlertOutcome["delivery"], escalated?: AlertOutcome["escalated"]) => ({
+  delivery,
+  escalated
+})
 
 describe("an alert", () => {
   it.effect("goes by mail and chat, escaped, on one line a field", () =>
@@ -139,11 +156,47 @@ describe("an alert", () => {
     })
   )
 
-  it.effect("delivered when one of two channels takes it", () =>
+  it.effect("delivered when one of two channels takes it, and raised again on the other alone (A1)", () =>
     Effect.gen(function* () {
-      const world = yield* makeWorld({ chat: "fails" })
+      const world = yield* makeWorld()
+      world.mail.scripts.provider_a.push("unavailable")
+      const lacks = { taken: ["chat"], missing: ["email"] } as const
+      assert.deepEqual(yield* world.raise(), { ...outcome("delivered"), lacks })
+      assert.deepEqual(yield* world.raise({ taken: ["chat"] }), outcome("delivered"))
+      assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [1, 1])
+    })
+  )
+
+  it.effect("a mailbox that is blocked is not tried again where the chat took the alert", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld()
+      world.mail.database.suppress({ email: INBOX, reason: "manual" })
       assert.deepEqual(yield* world.raise(), outcome("delivered"))
     })
+  )
+
+  it.effect(
+    "a chat that is down gets the alert from the sweep, once, and the mailbox no second one (A1)",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld({ chat: "flaps" })
+        const { database } = world.mail
+        yield* database.recordEvent({
+          provider: "provider_a",
+          providerMessageId: "m",
+          event: "bounced",
+          recipients: ["gone@x.test"],
+          alertable: true
+        })
+        yield* TestClock.adjust("4 minutes")
+        yield* world.sweep
+        assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [0, 1])
+        yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () =>
+          Effect.andThen(TestClock.adjust("1 minute"), world.sweep)
+        )
+        assert.deepEqual([world.posts.length, (yield* world.mail.copies).provider_a], [1, 1])
+        assert.isUndefined(yield* database.claimDueAlert)
+      })
   )
 
   it.effect("unconfigured, with an error in the log", () =>

@@ -10,7 +10,8 @@ const OPTIONS = {
   sender: "mail.test",
   region: "us-east-1",
   visibilitySeconds: 60,
-  baseUrl: "https://api.mail.test"
+  baseUrl: "https://api.mail.test",
+  postmarkUser: "postlane"
 }
 
 const IDENTITY: IdentityFacts = {
@@ -76,6 +77,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       providerA: undefined,
       providerB: undefined,
       smtp: undefined,
+      postmark: undefined,
       queue: undefined,
       ...parts
     })

@@ -5,6 +5,7 @@ import { makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.t
 import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
+import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { decodeDeferredSend } from "../../../src/domain/mail/deferred-send.ts"
@@ -40,13 +41,19 @@ export const makeHarness = Effect.fnUntraced(function* (
 ) {
   const database = makeMailDatabase()
   const broker = makeDeferBroker({ visibilitySeconds: 60 })
-  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [], smtp: [] }
+  const scripts: Record<Provider, Array<SimulatedOutcome>> = {
+    provider_a: [],
+    provider_b: [],
+    smtp: [],
+    postmark: []
+  }
   const provider = (name: Provider) =>
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
   const providers = {
     provider_a: provider("provider_a"),
     provider_b: provider("provider_b"),
-    smtp: provider("smtp")
+    smtp: provider("smtp"),
+    postmark: provider("postmark")
   }
   const scope = yield* Scope.make()
   const plain = MailProviders.of({
@@ -78,7 +85,7 @@ export const makeHarness = Effect.fnUntraced(function* (
             attemptTimeoutMs: 15_000,
             dbTimeoutMs: 2_500,
             deferDelaysSeconds: [120, 600, 900],
-            costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+            costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
           }),
           Layer.succeed(MailStore, options.store?.(inTime(database.store)) ?? inTime(database.store)),
           Layer.succeed(DeferQueue, {
@@ -86,6 +93,7 @@ export const makeHarness = Effect.fnUntraced(function* (
             configured: options.queue ?? true
           }),
           Layer.effect(MailProviders, options.wrapProviders?.(plain) ?? Effect.succeed(plain)),
+          Layer.succeed(RetryWatch, { lookedAt: Number.NEGATIVE_INFINITY, warned: false }),
           NodeCrypto.layer
         )
       )
@@ -100,6 +108,8 @@ export const makeHarness = Effect.fnUntraced(function* (
     providers,
     send: mailer.send,
     retry: retry.handle,
+    /** A process that takes from the queue and makes no retry. */
+    consume: Effect.forkScoped(queue.consume(() => Effect.never, { concurrency: 1 })),
     /** Messages on the queue, oldest first. */
     queued: Effect.map(broker.pending, (all) =>
       all.map(({ body }) => Option.getOrThrow(decodeDeferredSend(body)))

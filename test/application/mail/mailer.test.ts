@@ -3,8 +3,18 @@ import { Clock, Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import type { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
+import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { mail, makeHarness } from "./harness.ts"
+
+/** Providers that take five seconds for their answer. */
+const slowly = (real: MailProviders["Service"]): MailProviders["Service"] => ({
+  get: (name) => {
+    const provider = real.get(name)
+    return provider && { ...provider, send: (request) => Effect.delay(provider.send(request), "5 seconds") }
+  }
+})
 
 const silent = <A>(): Effect.Effect<A> => Effect.never
 
@@ -124,6 +134,30 @@ describe("a send", () => {
       world.scripts.provider_a.push("ambiguous-lost")
       assert.deepInclude(yield* world.send(mail()), { ok: false, status: "failed", kind: "ambiguous" })
       assert.deepInclude(world.database.rows()[0], { status: "failed", errorKind: "ambiguous" })
+    })
+  )
+
+  it.effect("D1: says once that nobody makes the retries, and what to do", () =>
+    Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void said.push(...[message].flat()))
+      const world = yield* makeHarness()
+      const deferOne = Effect.suspend(() => {
+        world.scripts.provider_a.push("ambiguous-lost")
+        return Effect.andThen(world.send(mail()), TestClock.adjust("61 seconds"))
+      }).pipe(Effect.provideService(Logger.CurrentLoggers, new Set([logger])))
+      const warnings = () =>
+        said.filter((one) => typeof one === "string" && /postlane serve.*retry: true/.test(one))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* world.consume
+          yield* deferOne
+        })
+      )
+      assert.lengthOf(warnings(), 0)
+      yield* deferOne
+      yield* deferOne
+      assert.lengthOf(warnings(), 1)
     })
   )
 
@@ -329,6 +363,215 @@ describe("a send", () => {
       assert.match(refused.message, /^to: /)
       assert.strictEqual(world.database.rows().length, 0)
       assert.strictEqual((yield* world.received).provider_a, 0)
+    })
+  )
+})
+
+describe("a provider that hangs", () => {
+  /** Three callers wait in vain; then one probes. */
+  const hanging = Effect.fnUntraced(function* (options: Parameters<typeof makeHarness>[0] = {}) {
+    const world = yield* makeHarness(options)
+    const { provider_a } = world.scripts
+    provider_a.push("hang-lost", "hang-lost", "hang-lost", "hang-lost")
+    for (const key of ["1", "2", "3"]) {
+      const fiber = yield* Effect.forkChild(world.send(mail({ idempotencyKey: key })))
+      yield* TestClock.adjust("15 seconds")
+      yield* Fiber.join(fiber)
+    }
+    const probe = yield* Effect.forkChild(world.send(mail({ idempotencyKey: "probe" })))
+    yield* TestClock.adjust("1 millis")
+    return { ...world, probe }
+  })
+
+  it.effect("keeps nobody waiting but one: the others are deferred at once, and not asked", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ fallback: "provider_b" })
+      const result = yield* world.send(mail({ idempotencyKey: "k" }))
+      assert.deepInclude(result, { ok: true, status: "deferred", provider: "provider_a", failedOver: false })
+      assert.deepStrictEqual(yield* world.received, { provider_a: 4, provider_b: 0 })
+      const row = world.database.rows().find(({ idempotencyKey }) => idempotencyKey === "k")
+      assert.deepStrictEqual([row?.status, row?.attempts.length], ["deferred", 0])
+      assert.strictEqual((yield* world.queued).length, 4)
+    })
+  )
+
+  it.effect("S2: leaves a key that it was not asked on in no doubt", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* world.send(mail({ idempotencyKey: "k" }))
+      const claimOf = (key: string) => {
+        const row = world.database.rows().find(({ idempotencyKey }) => idempotencyKey === key)
+        return world.database.claim(anyId(row?.keyHash ?? ""))
+      }
+      assert.deepInclude(claimOf("k"), { state: "deferred", ambiguous: false })
+      assert.deepInclude(claimOf("3"), { state: "deferred", ambiguous: true })
+    })
+  )
+
+  it.effect("D1: a mail that was deferred unasked goes out by its retry", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* world.send(mail({ idempotencyKey: "k" }))
+      const message = (yield* world.queued).find(({ details }) => details.idempotencyKey === "k")
+      yield* TestClock.adjust("2 minutes")
+      yield* world.retry(message!)
+      assert.deepInclude(yield* world.send(mail({ idempotencyKey: "k" })), { ok: true, status: "sent" })
+      assert.strictEqual((yield* world.copies).provider_a, 1)
+    })
+  )
+
+  it.effect("S3: without a queue fails at once, certainly unsent, and goes to no other provider", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ queue: false, fallback: "provider_b" })
+      const result = yield* world.send(mail({ idempotencyKey: "k" }))
+      assert.deepInclude(result, { ok: false, status: "failed", kind: "unavailable" })
+      assert.deepStrictEqual(yield* world.received, { provider_a: 4, provider_b: 0 })
+      const row = world.database.rows().find(({ idempotencyKey }) => idempotencyKey === "k")
+      const claim = world.database.claim(anyId(row?.keyHash ?? ""))
+      assert.deepInclude(claim, { state: "refused", ambiguous: false })
+      yield* TestClock.adjust("15 seconds")
+      assert.deepInclude(yield* world.send(mail({ idempotencyKey: "k" })), { ok: true, status: "sent" })
+    })
+  )
+
+  it.effect("S2: a key in doubt stays in doubt, though its provider is not asked again", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging({ queue: false })
+      const again = yield* world.send(mail({ idempotencyKey: "3" }))
+      assert.deepInclude(again, { status: "failed", kind: "ambiguous" })
+      assert.strictEqual((yield* world.received).provider_a, 4)
+    })
+  )
+
+  it.effect("any answer to the probe, a refusal too, ends it", () =>
+    Effect.gen(function* () {
+      const world = yield* hanging()
+      yield* TestClock.adjust("15 seconds")
+      assert.deepInclude(yield* Fiber.join(world.probe), { status: "deferred" })
+      world.scripts.provider_a.push("unavailable")
+      assert.deepInclude(yield* world.send(mail()), { status: "failed", kind: "unavailable" })
+      world.scripts.provider_a.push("hang-lost")
+      yield* Effect.forkChild(world.send(mail()))
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* world.send(mail()), { ok: true, status: "sent" })
+    })
+  )
+})
+
+describe("a caller who does not wait", () => {
+  const impatient = mail({ idempotencyKey: "k", deferAfterMs: 1_000 })
+
+  it.effect("S5: gets the answer deferred in its time, once the retry is queued", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-lost")
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepInclude(yield* Fiber.join(fiber), { ok: true, status: "deferred", provider: "provider_a" })
+      assert.lengthOf(yield* world.queued, 1)
+      assert.strictEqual((yield* world.received).provider_a, 1)
+    })
+  )
+
+  it.effect("S1: a time-out after that queues no second retry, and leaves one row", () =>
+    Effect.gen(function* () {
+      const world = yield* makeHarness()
+      world.scripts.provider_a.push("hang-lost")
+      const fiber = yield* Effect.forkChild(world.send(impatient))
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(yield* world.queued, 1)
+      const [row, ...others] = world.database.rows()
+      assert.lengthOf(others, 0)
+      assert.deepStrictEqual([row?.status, row?.attempts.length], ["deferred", 1])
+      assert.deepInclude(world.database.claim(anyId(row?.keyHash ?? "")), {
+        state: "deferred",
+        ambiguous: true
+      })
+    })
+  )
+
+  it.effect(
+    "S4: an answer that comes later settles the claim: neither the retry nor another call sends",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("1 second")
+        const first = yield* Fiber.join(fiber)
+        assert.deepInclude(first, { ok: true, status: "deferred" })
+        yield* TestClock.adjust("3 minutes")
+        const again = yield* world.send(impatient)
+        assert.deepInclude(again, { ok: true, status: "sent", sendId: first.sendId })
+        const [message] = yield* world.queued
+        yield* world.retry(message!)
+        assert.deepStrictEqual(
+          [
+            (yield* world.received).provider_a,
+            (yield* world.copies).provider_a,
+            world.database.rows().length
+          ],
+          [1, 1, 1]
+        )
+      })
+  )
+
+  it.effect(
+    "S2 S3: a refusal that comes later changes nothing: no fail-over, since the retry is queued",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeHarness({
+          fallback: "provider_b",
+          wrapProviders: (real) => Effect.succeed(slowly(real))
+        })
+        world.scripts.provider_a.push("unavailable")
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("10 seconds")
+        assert.deepInclude(yield* Fiber.join(fiber), { status: "deferred" })
+        assert.strictEqual((yield* world.received).provider_b, 0)
+        yield* TestClock.adjust("2 minutes")
+        const retry = yield* Effect.forkChild(world.retry((yield* world.queued)[0]!))
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.join(retry)
+        assert.deepInclude(yield* world.send(impatient), { ok: true, status: "sent", provider: "provider_a" })
+      })
+  )
+
+  it.effect(
+    "S4: an acceptance that the database does not take at once is written before the retry looks",
+    () =>
+      Effect.gen(function* () {
+        let down = true
+        const world = yield* makeHarness({
+          wrapProviders: (real) => Effect.succeed(slowly(real)),
+          store: (real) => ({
+            ...real,
+            record: (entry) => Effect.suspend(() => (down ? Effect.fail(storeDown()) : real.record(entry)))
+          })
+        })
+        const fiber = yield* Effect.forkChild(world.send(impatient))
+        yield* TestClock.adjust("12 seconds")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(world.database.rows(), 0)
+        down = false
+        yield* TestClock.adjust("10 seconds")
+        assert.deepInclude(world.database.rows()[0], { status: "sent" })
+      })
+  )
+
+  it.effect("waits where there is no queue, or a retry would come too late", () =>
+    Effect.gen(function* () {
+      const bare = yield* makeHarness({ queue: false, wrapProviders: (real) => Effect.succeed(slowly(real)) })
+      const fiber = yield* Effect.forkChild(bare.send(impatient))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* Fiber.join(fiber), { ok: true, status: "sent" })
+      const expiring = yield* makeHarness({ wrapProviders: (real) => Effect.succeed(slowly(real)) })
+      const soon = new Date((yield* Clock.currentTimeMillis) + 60_000).toISOString()
+      const other = yield* Effect.forkChild(expiring.send({ ...impatient, expiresAt: soon }))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* Fiber.join(other), { ok: true, status: "sent" })
     })
   )
 })

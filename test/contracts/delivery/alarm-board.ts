@@ -80,6 +80,48 @@ export const suite = <R>(
       }).pipe(Effect.provide(layer))
     )
 
+    it.effect(
+      "keeps which channels have a notice; an end goes to those that have its beginning, until that is over",
+      () =>
+        Effect.gen(function* () {
+          const board = yield* AlarmBoard
+          yield* Effect.forEach([begin, calm, end], (change) => board.change(change))
+          const begun = yield* board.claimNotice
+          assert.deepInclude(begun, { kind: "begun", taken: [], goesTo: undefined })
+          yield* board.releaseNotice(begun!, ["chat"])
+          const ended = yield* board.claimNotice
+          assert.deepInclude(ended, { kind: "ended", taken: [], goesTo: ["chat"] })
+          yield* board.releaseNotice(ended!, ["chat"])
+          yield* advance("62 seconds")
+          const again = yield* board.claimNotice
+          assert.deepInclude(again, { kind: "begun", taken: ["chat"], goesTo: undefined })
+          yield* board.confirmNotice(again!)
+          assert.deepInclude(yield* board.claimNotice, { kind: "ended", taken: ["chat"], goesTo: undefined })
+        }).pipe(Effect.provide(layer))
+    )
+
+    it.effect(
+      "gives up a channel within a day where another one has the notice, and never where none has",
+      () =>
+        Effect.gen(function* () {
+          const board = yield* AlarmBoard
+          yield* board.change(begin)
+          const tries = (taken: ReadonlyArray<string>) =>
+            Effect.gen(function* () {
+              let count = 0
+              for (; count < 30; count++) {
+                const notice = yield* board.claimNotice
+                if (notice === undefined) break
+                yield* board.releaseNotice(notice, taken)
+                yield* advance("61 minutes")
+              }
+              return count
+            })
+          assert.strictEqual(yield* tries([]), 30)
+          assert.strictEqual(yield* tries(["chat"]), 1)
+        }).pipe(Effect.provide(layer))
+    )
+
     it.effect("a notice that did not go out is due after a minute, one whose process died after three", () =>
       Effect.gen(function* () {
         const board = yield* AlarmBoard

@@ -121,6 +121,27 @@ export const suite = <R>(
         }).pipe(Effect.provide(layer))
     )
 
+    it.effect(
+      "an alert that some channel has is no event's any more; it is due for the others, for a day (A1)",
+      () =>
+        Effect.gen(function* () {
+          const log = yield* DeliveryLog
+          const { sendId } = yield* log.record(deliveryEvent())
+          assert.isTrue(yield* log.releaseAlert(sendId, ["chat"]))
+          assert.isFalse((yield* log.record(deliveryEvent())).alert)
+          let tries = 1
+          for (; ; tries++) {
+            yield* advance("61 minutes")
+            const due = yield* log.claimDueAlert
+            if (due === undefined) break
+            assert.deepInclude(due, { sendId, taken: ["chat"] })
+            assert.isTrue(yield* log.releaseAlert(sendId, ["chat"]))
+          }
+          assert.strictEqual(tries, 24)
+          assert.isFalse(yield* log.confirmAlert(sendId))
+        }).pipe(Effect.provide(layer))
+    )
+
     it.effect("gives out the alert that is due for longest first, whenever it was claimed", () =>
       Effect.gen(function* () {
         const log = yield* DeliveryLog

@@ -43,6 +43,7 @@ export const suite = (name: string, layer: Layer.Layer<PollLog | DeliveryLog>) =
         yield* log.releaseAlert(bounced.sendId)
         assert.isTrue((yield* poll.known(["m-2"])).mails.get("m-2")?.alertDue)
         assert.strictEqual((yield* poll.known([])).mails.size, 0)
+        assert.deepStrictEqual([...(yield* poll.known(ids, "provider_b")).mails.keys()], ["m-3"])
       })
     )
 

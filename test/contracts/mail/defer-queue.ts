@@ -2,7 +2,7 @@
  * `DeferQueue`: a message comes no earlier than its delay, stays until it was handled, and after three receives is a dead
  * letter.
  *
- * Adapters: memory, postgres, sqs. Rules: D2, D3, MAIL-54, MAIL-55.
+ * Adapters: memory, postgres, sqs. Rules: D1, D2, D3, MAIL-54, MAIL-55.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Logger, Queue, Schedule, type Scope } from "effect"
@@ -33,6 +33,8 @@ export interface DeferQueueCapabilities {
   readonly dedupes: boolean
   /** Runs on a clock that the test moves. */
   readonly virtualTime: boolean
+  /** It knows of its consumers. */
+  readonly knowsConsumers: boolean
 }
 
 /** A message as a send leaves it. */
@@ -132,6 +134,20 @@ export const suite = (
         const { at } = yield* consumer.next
         assert.isAtLeast(at - from, 1_990)
         assert.deepStrictEqual(yield* Deferred.await(received), message)
+      })
+    )
+
+    test("knows whether somebody consumes it, where it can know (D1)", 5, ({ queue, second }) =>
+      Effect.gen(function* () {
+        const { knowsConsumers } = capabilities
+        assert.strictEqual(yield* queue.isConsumed, knowsConsumers ? false : undefined)
+        if (!knowsConsumers) return
+        const consumer = yield* startConsumer(second, () => Effect.void)
+        yield* queue.enqueue(deferredSend("consumed"), 0)
+        yield* consumer.next
+        assert.isTrue(yield* queue.isConsumed)
+        yield* Fiber.interrupt(consumer.fiber)
+        assert.isFalse(yield* queue.isConsumed)
       })
     )
 

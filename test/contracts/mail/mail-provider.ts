@@ -1,7 +1,7 @@
 /**
  * `MailProvider`: a request is prepared once and sent as it is; every way to fail is one of three kinds, after one request.
  *
- * Adapters: memory, resend, ses, simulated, smtp-relay. Rules: S1, S7, MAIL-24, MAIL-30, MAIL-31, MAIL-32.
+ * Adapters: memory, postmark, resend, ses, simulated, smtp-relay. Rules: S1, S7, MAIL-24, MAIL-30, MAIL-31, MAIL-32.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result, type Scope } from "effect"
@@ -26,6 +26,21 @@ export interface Copy {
 /** What the next requests meet. `lost`: accepted, and the answer does not arrive. */
 export type PeerOutcome = "ok" | "rejected" | "unavailable" | "ambiguous" | "lost" | "hang"
 
+/**
+ * What a connection does besides: `page`: an answer in nobody's words, such as a proxy's. `half`: accepted, and the answer breaks off.
+ * `accepted-hang`: accepted, and no answer ever comes.
+ */
+export type WireFault = "page" | "half" | "accepted-hang"
+
+/** What a peer has at the end of a connection, and one in memory has not. */
+interface Wire {
+  readonly next: (fault: WireFault) => Effect.Effect<void>
+  /** The mails as they came, to the byte. */
+  readonly bodies: Effect.Effect<ReadonlyArray<string>>
+  /** What no failure may repeat. */
+  readonly secrets: ReadonlyArray<string>
+}
+
 /** The other end, whatever it is: a fake vendor on a socket, or the outbox of a simulated one. */
 export interface ProviderPeer {
   readonly next: (...outcomes: ReadonlyArray<PeerOutcome>) => Effect.Effect<void>
@@ -36,12 +51,31 @@ export interface ProviderPeer {
   readonly arrived: (count: number) => Effect.Effect<void>
   /** Resolves once the peer saw the latest request given up by its client. */
   readonly gaveUp: Effect.Effect<void>
+  readonly wire?: Wire
 }
 
 export interface ProviderUnderTest {
   readonly provider: MailProvider
   readonly peer: ProviderPeer
 }
+
+/** A mail with every field, in orders that no rule would make. */
+const WHOLE = mail({
+  from: box("noreply@postlane.test", "Pöst, lane"),
+  to: [box("ann@example.test", "Ann"), box("dan@example.test")],
+  cc: [box("bob@example.test")],
+  bcc: [box("cy@example.test")],
+  replyTo: [box("help@postlane.test"), box("desk@postlane.test")],
+  subject: "Grüße",
+  html: "<p>.dot</p>",
+  text: ".\r\n.\r\n..two\rlone",
+  headers: { "X-Much-Longer": "1", "X-B": "2", "List-Unsubscribe": "<https://x.test/u>" },
+  tags: { zone: "1", campaign: "c 1" },
+  attachments: [
+    { filename: "ä.txt", contentType: "text/plain", content: "aGk=", contentId: undefined },
+    { filename: "logo.png", contentType: "image/png", content: "iVBORw0K", contentId: "logo" }
+  ]
+})
 
 const PARAMETERS: fc.Parameters<unknown> = { numRuns: 100 }
 
@@ -145,6 +179,9 @@ export const mailProviderContract = (
           assert.strictEqual(result.failure.kind, kind)
           assert.strictEqual(result.failure.provider, provider.provider)
           assert.notStrictEqual(result.failure.message, "")
+          for (const secret of peer.wire?.secrets ?? []) {
+            assert.notInclude(JSON.stringify(result.failure), secret)
+          }
           assert.strictEqual((yield* peer.received) - before, 1)
         }
       })
@@ -180,6 +217,46 @@ export const mailProviderContract = (
           assert.strictEqual(copies.length, capabilities.dedupes ? 1 : 3)
           if (capabilities.dedupes) assert.strictEqual(third.messageId, second.messageId)
         })
+    )
+
+    it.effect("a mail with every field is the same bytes at every attempt, whatever order a queue kept", () =>
+      Effect.gen(function* () {
+        const { provider, peer } = yield* open
+        if (peer.wire === undefined) return
+        const request = provider.prepare(WHOLE, key)
+        yield* provider.send(request)
+        yield* provider.send(reorder(request))
+        yield* provider.send(provider.prepare(structuredClone(WHOLE), key))
+        const [first, ...later] = yield* peer.wire.bodies
+        assert.deepStrictEqual(later, [first, first])
+      })
+    )
+
+    it.effect("an answer in nobody's words, or half of one, is ambiguous", () =>
+      Effect.gen(function* () {
+        const { provider, peer } = yield* open
+        if (peer.wire === undefined) return
+        for (const fault of ["page", "half"] as const) {
+          yield* peer.wire.next(fault)
+          const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), keyOf(fault))))
+          assert.strictEqual(failure.kind, "ambiguous", fault)
+        }
+        assert.strictEqual((yield* peer.copies).length, 1)
+      })
+    )
+
+    it.effect("an attempt whose mail was accepted waits for the answer until it is given up", () =>
+      Effect.gen(function* () {
+        const { provider, peer } = yield* open
+        if (peer.wire === undefined) return
+        yield* peer.wire.next("accepted-hang")
+        const fiber = yield* Effect.forkChild(provider.send(provider.prepare(mail(), key)))
+        yield* peer.arrived(1)
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* Fiber.interrupt(fiber)
+        yield* peer.gaveUp
+        assert.strictEqual((yield* peer.copies).length, 1)
+      })
     )
 
     it.effect("an interruption gives the request up", () =>

@@ -1,7 +1,7 @@
 /**
  * `SendQueue`: what is committed is taken once, in order, at its pace; an end of a request asks its key first.
  *
- * Adapters: memory, postgres. Rules: FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
+ * Adapters: memory, postgres. Rules: FRONT-2, FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, type Scope } from "effect"
@@ -410,6 +410,18 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.strictEqual(retry.deferral, '{"b":1,"a":2}')
         const found = yield* world.inItsTime(world.queue.find(retry.id))
         assert.deepInclude(found, { state: "sending", result: null })
+      }))
+
+    test("keeps by which sender token a request was queued (FRONT-2)", (world) =>
+      Effect.gen(function* () {
+        const sender = "00000000-0000-4000-8000-00000000000a"
+        const [own, other] = yield* world.inItsTime(
+          world.queue.enqueue([{ ...entry({}), sender }, entry({})])
+        )
+        const senderOf = (id: QueueId) =>
+          Effect.map(world.inItsTime(world.queue.find(id)), (found) => found?.sender)
+        assert.strictEqual(yield* senderOf(own!.id), sender)
+        assert.isNull(yield* senderOf(other!.id))
       }))
 
     test("a lease that is prolonged prolongs its claim: no other call takes the key meanwhile", (world) =>

@@ -33,7 +33,7 @@ const queue = (parts: Partial<Measures["queue"]>): Partial<Measures> => ({
   queue: { ...nothing.queue, ...parts }
 })
 const silent = (provider_a: number, provider_b: number): Partial<Measures> => ({
-  silent: { provider_a, provider_b }
+  silent: { provider_a, provider_b, postmark: 0 }
 })
 
 const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "between" | "calm"]> = [
@@ -138,7 +138,7 @@ const counts = fc.record({
   unclaimed: fc.nat(2),
   overdue: fc.nat(2),
   clocks: fc.record({ processOffMs: fc.nat(120_000), databaseBackMs: fc.nat(120_000) }),
-  silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30) }),
+  silent: fc.record({ provider_a: fc.nat(30), provider_b: fc.nat(30), postmark: fc.nat(30) }),
   deadLetters: fc.constantFrom(true, false, undefined),
   unanswered: fc.nat(5),
   documents: fc.record({

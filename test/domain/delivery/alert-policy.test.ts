@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest"
 import { type AlertChannel, alertMail, endOf, planAlert } from "../../../src/domain/delivery/alert-policy.ts"
 import { LogRowId } from "../../../src/domain/ids.ts"
 
-const bools = [false, true]
 const pair = ([email, chat]: string) => ({ email: email === "e", chat: chat === "c" })
 
 /** wanted, configured, about the alert inbox; then what is tried. `-` stands for off. */
@@ -55,27 +54,32 @@ describe("which channels an alert goes to", () => {
   })
 })
 
-it("one channel that succeeds is enough; escalated only where the chat took an escalation", () => {
-  for (const wantedEmail of bools)
-    for (const wantedChat of bools)
-      for (const aboutAlertInbox of bools) {
-        const plan = planAlert({
-          wanted: { email: wantedEmail, chat: wantedChat },
-          configured: { email: true, chat: true },
-          aboutAlertInbox
-        })
-        const tried: ReadonlyArray<AlertChannel> = plan._tag === "Send" ? plan.channels : []
-        expect(endOf(plan, [])).toEqual({
-          delivery: plan._tag === "Send" ? "failed" : "disabled",
-          escalated: undefined
-        })
-        for (const channel of tried) {
-          expect(endOf(plan, [channel])).toEqual({
-            delivery: "delivered",
-            escalated: aboutAlertInbox ? "telegram" : undefined
-          })
-        }
-      }
+it("each channel is tried for itself, and no more once it took the alert or refused it for good", () => {
+  const answer = fc.constantFrom("took", "refused", "failed")
+  const before = fc.subarray<AlertChannel>(["email", "chat"])
+  fc.assert(
+    fc.property(answer, answer, before, fc.boolean(), (email, chat, taken, aboutAlertInbox) => {
+      const on = { email: true, chat: true }
+      const plan = planAlert({ wanted: on, configured: on, aboutAlertInbox, taken })
+      const asked: ReadonlyArray<AlertChannel> = plan._tag === "Send" ? plan.channels : []
+      expect(asked.filter((channel) => taken.includes(channel))).toEqual([])
+      const answers = new Map(asked.map((channel) => [channel, { email, chat }[channel]]))
+      const end = endOf(plan, answers, taken)
+      const has = [...taken, ...asked.filter((channel) => answers.get(channel) === "took")]
+      const missing = asked.filter((channel) => answers.get(channel) === "failed")
+      expect(end).toEqual({
+        delivery: has.length > 0 ? "delivered" : "failed",
+        escalated: has.length > 0 && aboutAlertInbox ? "telegram" : undefined,
+        ...(has.length > 0 && missing.length > 0 ? { lacks: { taken: has, missing } } : {})
+      })
+    })
+  )
+})
+
+it("switched off sends nothing", () => {
+  const off = { email: false, chat: false }
+  const plan = planAlert({ wanted: off, configured: off, aboutAlertInbox: false })
+  expect(endOf(plan, new Map())).toEqual({ delivery: "disabled", escalated: undefined })
 })
 
 it("the mail says what became of a send in words; a status that nobody knows as it came", () => {

@@ -300,9 +300,13 @@ describe("the retry queue", () => {
   it("none, one in the database, and one that does not answer", () => {
     assert.deepStrictEqual(statuses(queueVerdicts({ _tag: "None" }, 60)), ["warn"])
     assert.deepStrictEqual(statuses(queueVerdicts({ _tag: "Unreachable", why: "x" }, 60)), ["fail"])
-    assert.deepStrictEqual(statuses(queueVerdicts({ _tag: "Postgres", name: "q", dead: 0 }, 60)), ["ok"])
-    assert.deepStrictEqual(complaints(queueVerdicts({ _tag: "Postgres", name: "q", dead: 1 }, 60)), [
+    const inDatabase = { _tag: "Postgres", name: "q", dead: 0, isConsumed: true } as const
+    assert.deepStrictEqual(statuses(queueVerdicts(inDatabase, 60)), ["ok"])
+    assert.deepStrictEqual(complaints(queueVerdicts({ ...inDatabase, dead: 1 }, 60)), [
       "warn: 1 dead letter waits"
+    ])
+    assert.deepStrictEqual(complaints(queueVerdicts({ ...inDatabase, isConsumed: false }, 60)), [
+      "warn: no process takes from the retry queue q"
     ])
   })
 })

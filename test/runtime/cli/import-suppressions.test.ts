@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { listening } from "../../support/vendors/fake-peers.ts"
+import { fakePostmark } from "../../support/vendors/fake-postmark.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
 import { fakeSes, type SesAccount } from "../../support/vendors/fake-ses.ts"
 import { jsonOf, run } from "./harness.ts"
@@ -29,8 +30,30 @@ const world = Effect.fnUntraced(function* (account: SesAccount = {}, sendOnly = 
       suppressed: Array.from({ length: MANY }, (_, at) => ({ email: `a-${at}@x.test`, origin: "bounce" }))
     })
   )
+  const dump = (name: string, SuppressionReason: string, count: number) => ({
+    [`/message-streams/${name}/suppressions/dump`]: {
+      status: 200,
+      body: {
+        Suppressions: Array.from({ length: count }, (_, at) => ({
+          EmailAddress: `${name}-${at}@x.test`,
+          SuppressionReason,
+          Origin: "Recipient",
+          CreatedAt: "2026-01-15T14:22:10-05:00"
+        }))
+      }
+    }
+  })
+  const postmark = yield* listening(() =>
+    fakePostmark({
+      ...(sendOnly ? { serverToken: "another" } : {}),
+      // More than any answer but a dump may have.
+      pages: { ...dump("outbound", "HardBounce", 12_000), ...dump("broadcast", "ManualSuppression", 2) }
+    })
+  )
   const env = {
     DB_URL: url,
+    POSTMARK_SERVER_TOKEN: "the-secret",
+    POSTMARK_BASE_URL: postmark.url,
     PROVIDERA_API_KEY: "re_key",
     PROVIDERA_BASE_URL: resend.url,
     PROVIDERB_ENDPOINT: ses.url,
@@ -56,7 +79,7 @@ const world = Effect.fnUntraced(function* (account: SesAccount = {}, sendOnly = 
 })
 
 layer(layerPostgres, { excludeTestServices: true })("postlane import suppressions", (it) => {
-  it.effect("--from reads every page of either provider, and waits where it is too fast", () =>
+  it.effect("--from reads every page of each provider, and waits where it is too fast", () =>
     Effect.gen(function* () {
       const { listed, suppressions } = yield* world({ throttled: 1 })
       const dry = yield* suppressions("--from", "ses", "--dry-run")
@@ -66,6 +89,9 @@ layer(layerPostgres, { excludeTestServices: true })("postlane import suppression
       assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "ses", "--json")), all)
       assert.deepInclude(jsonOf<object>(yield* suppressions("--from", "resend", "--json")), all)
       assert.strictEqual(yield* listed, 2 * MANY)
+      const dumps = yield* suppressions("--from", "postmark")
+      assert.include(dumps.out, "12002 suppressions in all: 12000 hard bounces, 0 complaints, 2 manual.")
+      assert.strictEqual(yield* listed, 2 * MANY + 12_002)
     })
   )
 
@@ -78,7 +104,8 @@ layer(layerPostgres, { excludeTestServices: true })("postlane import suppression
       const { suppressions } = yield* world({ refused }, true)
       for (const [from, why] of [
         ["ses", /^Amazon SES: .*ses:ListSuppressedDestinations/],
-        ["resend", /^Resend: restricted_api_key/]
+        ["resend", /^Resend: restricted_api_key/],
+        ["postmark", /^Postmark: outbound: 10: /]
       ] as const) {
         const { code, err } = yield* suppressions("--from", from)
         assert.strictEqual(code, 1)

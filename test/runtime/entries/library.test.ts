@@ -1,6 +1,6 @@
 import { Effect, ManagedRuntime, Schema } from "effect"
 import fc from "fast-check"
-import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -265,6 +265,26 @@ describe("with a database", () => {
     assert.deepStrictEqual(await sendEmail(request, { env }), first)
     const queued = await rows("select state from email_defer_queue where queue_name = 'library'")
     assert.deepStrictEqual(queued, [{ state: "pending" }])
+  })
+
+  it("makes the retries itself where it is asked to, until close (D1)", async () => {
+    const { EMAIL_DEFER_QUEUE_URL: _, ...bare } = env
+    const retrying = { ...bare, EMAIL_DEFER_DELAYS_SECONDS: "1,1,1" }
+    await resend.always("reset-before")
+    const first = await sendEmail(
+      { ...REQUEST, idempotencyKey: "library-19" },
+      { env: retrying, retry: true }
+    )
+    expect(first).toMatchObject({ ok: true, status: "deferred" })
+    const consumers = () =>
+      rows("select from leases where name = 'retry:email-defer' and expires_at > clock_timestamp()")
+    assert.lengthOf(await consumers(), 1)
+    await resend.always("ok")
+    const last =
+      "select status from email_log where idempotency_key = 'library-19' order by created_at desc limit 1"
+    await vi.waitFor(async () => assert.deepStrictEqual(await rows(last), [{ status: "sent" }]), 20_000)
+    await close()
+    assert.lengthOf(await consumers(), 0)
   })
 
   it("answers another payload on a key, and a key that is under way, with a failure", async () => {

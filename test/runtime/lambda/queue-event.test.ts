@@ -25,7 +25,7 @@ const CONFIG: MailerConfig["Service"] = {
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
 }
 const WHOLE_MS = functionSeconds(CONFIG) * 1_000 - ANSWER_MARGIN_MS
 

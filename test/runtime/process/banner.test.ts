@@ -17,7 +17,7 @@ const bannerOf = async (env: Readonly<Record<string, string>>, simulates = true)
         ),
         database: "embedded",
         queue: true,
-        simulates: { provider_a: simulates, provider_b: true, smtp: true },
+        simulates: { provider_a: simulates, provider_b: true, smtp: true, postmark: true },
         seconds: 1
       }),
       Console.Console,

@@ -120,6 +120,25 @@ describe("a relay", () => {
   })
 })
 
+describe("Postmark", () => {
+  const chosen = { EMAIL_PRIMARY: "provider_b", EMAIL_FALLBACK: "postmark" }
+
+  it("that is chosen needs a token, on the edge as well", () => {
+    assert.include(problems(chosen, SERVE), "POSTMARK_SERVER_TOKEN")
+    assert.notInclude(problems({ ...chosen, POSTMARK_SERVER_TOKEN: "t" }, SERVE), "POSTMARK_SERVER_TOKEN")
+    const edge = { embedded: false, library: true, edge: true }
+    assert.deepStrictEqual(problems({ ...chosen, POSTMARK_SERVER_TOKEN: "t" }, edge), [])
+  })
+
+  it("is simulated without a token, and reports to nobody without a password", () => {
+    assert.isTrue(decode({}).sending.simulates.postmark)
+    const { postmark, sending } = decode({ POSTMARK_SERVER_TOKEN: "t", POSTMARK_WEBHOOK_PASSWORD: "p" })
+    assert.isFalse(sending.simulates.postmark)
+    assert.strictEqual(postmark.webhook?.user, "postlane")
+    assert.isUndefined(decode({ POSTMARK_SERVER_TOKEN: "t" }).postmark.webhook)
+  })
+})
+
 describe("settings", () => {
   it("has the documented defaults", () => {
     const settings = decode({})
@@ -132,8 +151,8 @@ describe("settings", () => {
       from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 },
-      simulates: { provider_a: true, provider_b: true, smtp: true }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 },
+      simulates: { provider_a: true, provider_b: true, smtp: true, postmark: true }
     })
     assert.deepStrictEqual(settings.retryQueue, {
       address: { _tag: "Postgres", name: "email-defer" },
@@ -182,7 +201,12 @@ describe("settings", () => {
     })
     assert.deepStrictEqual(address("http://127.0.0.1:4566/0/q", SERVE)._tag, "Sqs")
     assert.deepStrictEqual(address("postgres:my_queue-2", SERVE), { _tag: "Postgres", name: "my_queue-2" })
-    assert.deepStrictEqual(address(undefined, SERVE), { _tag: "None" })
+    for (const options of [SERVE, { embedded: false, library: true }])
+      assert.deepStrictEqual(address(undefined, options), { _tag: "Postgres", name: "email-defer" })
+    assert.deepStrictEqual(address(" ", SERVE), { _tag: "None" })
+    assert.deepStrictEqual(decode({}, { embedded: false, library: true }).retryQueue.address, {
+      _tag: "None"
+    })
     assert.deepStrictEqual(problems({ ...PROVIDER_B, EMAIL_DEFER_QUEUE_URL: "postgres:q" }, SERVE), [
       "EMAIL_DEFER_QUEUE_URL"
     ])
@@ -410,14 +434,7 @@ describe("settings", () => {
     assert.deepStrictEqual(requirements(complete), [])
     assert.deepStrictEqual(
       advice(complete, NOW).map((one) => one.setting),
-      [
-        "SENDER_DOMAIN",
-        "BASE_URL",
-        "EMAIL_FALLBACK",
-        "PROVIDERB_WEBHOOK_SECRET",
-        "EMAIL_DEFER_QUEUE_URL",
-        "TRUSTED_MAIL_HOPS"
-      ]
+      ["SENDER_DOMAIN", "BASE_URL", "EMAIL_FALLBACK", "PROVIDERB_WEBHOOK_SECRET", "TRUSTED_MAIL_HOPS"]
     )
     const deaf = (env: Record<string, string>) =>
       advice(

@@ -3,11 +3,12 @@ import { Clock, Deferred, Effect, Result } from "effect"
 import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
-import { dedupes, type ReportingProvider } from "../../../src/domain/mail/provider.ts"
+import { dedupes } from "../../../src/domain/mail/provider.ts"
 import { blockedAddresses, type Category } from "../../../src/domain/mail/suppression/policy.ts"
 import { anyId } from "../../support/any-id.ts"
 import { runSeeded, type SimClock } from "../kernel.ts"
 import type { Attempt } from "../mail/provider-model.ts"
+import type { SimProvider } from "../providers.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { missingEvents } from "./ledger.ts"
@@ -47,7 +48,7 @@ const isTakenForOthers = (ofKey: ReadonlyArray<Attempt>): boolean => {
  */
 const isDoubtful = ({ database, providers }: DeliveryWorld, key: string): boolean => {
   const rows = database.rows().filter(({ idempotencyKey }) => idempotencyKey === key)
-  const unrefused = (provider: ReportingProvider) => {
+  const unrefused = (provider: SimProvider) => {
     const asked = providers[provider].attempts.filter((one) => one.key === key)
     const refused = rows
       .flatMap(({ attempts }) => attempts)

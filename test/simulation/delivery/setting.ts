@@ -25,7 +25,7 @@ import { EventPoll, layer as layerPoll } from "../../../src/application/delivery
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
-import { type Provider, type ReportingProvider, reports } from "../../../src/domain/mail/provider.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
@@ -48,6 +48,7 @@ import {
   type SimProcess,
   traced
 } from "../process.ts"
+import { isSimulated, type SimProvider } from "../providers.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import {
@@ -107,7 +108,7 @@ export interface DeliveryWorld {
   readonly ledger: Ledger
   readonly mails: Array<VendorMail>
   readonly processes: Array<DeliveryProcess>
-  readonly providers: Readonly<Record<ReportingProvider, ProviderModel>>
+  readonly providers: Readonly<Record<SimProvider, ProviderModel>>
   readonly measures: MemoryMeasures["Service"]
   readonly calm: { now: boolean }
   readonly spawn: Effect.Effect<void>
@@ -261,7 +262,7 @@ export const makeWorld = (
     attemptTimeoutMs: 15_000,
     dbTimeoutMs: 2_500,
     deferDelaysSeconds: [120, 600, 900] as const,
-    costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+    costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
   }
   const broken = {
     ...database,
@@ -310,7 +311,8 @@ export const makeWorld = (
           beginRetry: (entry) => asked("beginRetry", store.beginRetry(entry)),
           record: (entry) => road("record", store.record(entry)),
           tagSecret: store.tagSecret,
-          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count))
+          noteUnclaimed: (count) => road("noteUnclaimed", store.noteUnclaimed(count)),
+          noteSign: (...sign) => road("noteSign", store.noteSign(...sign))
         })
       ),
       Context.add(
@@ -319,7 +321,7 @@ export const makeWorld = (
           record: (event, options) => road("record event", log.record(event, options)),
           heard: () => Effect.void,
           traceparent: (sendId) => log.traceparent(sendId),
-          releaseAlert: (sendId) => road("release alert", log.releaseAlert(sendId)),
+          releaseAlert: (sendId, taken) => road("release alert", log.releaseAlert(sendId, taken)),
           confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),
           claimDueAlert: road("claim alert", log.claimDueAlert)
         })
@@ -327,7 +329,7 @@ export const makeWorld = (
       Context.add(
         PollLog,
         PollLog.of({
-          known: (ids) => road("poll's look-up", pollLog.known(ids)),
+          known: (ids, of) => road("poll's look-up", pollLog.known(ids, of)),
           position: road("poll's position", pollLog.position),
           savePosition: (position, version) =>
             road("poll's position", pollLog.savePosition(position, version))
@@ -395,7 +397,7 @@ export const makeWorld = (
         enqueue: (message, delay) => road("enqueue", queue.enqueue(message, delay)),
         putBack: (message, delay) => road("put back", queue.putBack(message, delay))
       }),
-      Context.add(MailProviders, { get: (name) => (reports(name) ? connected[name] : undefined) }),
+      Context.add(MailProviders, { get: (name) => (isSimulated(name) ? connected[name] : undefined) }),
       Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),
       Context.add(Deferrals, deferrals)
     )

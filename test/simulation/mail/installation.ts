@@ -7,7 +7,6 @@ import { layer as layerRetry, RetryHandler } from "../../../src/application/mail
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
-import { type ReportingProvider, reports } from "../../../src/domain/mail/provider.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
@@ -16,6 +15,7 @@ import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import type { Chance, SimClock } from "../kernel.ts"
 import { alive, call, CallTrace, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
+import { isSimulated, type SimProvider } from "../providers.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import type { Chronicle } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
@@ -48,7 +48,7 @@ export interface InstallationOptions {
   readonly queueClock: SimClock
   readonly broker: DeferBroker
   readonly hasQueue: boolean
-  readonly providers: Readonly<Record<ReportingProvider, ProviderModel>>
+  readonly providers: Readonly<Record<SimProvider, ProviderModel>>
   readonly roadToStore: (process: SimProcess, writes: boolean) => Road
   readonly roadToQueue: (process: SimProcess) => Road
   readonly chronicle: Pick<Chronicle, "saw" | "note">
@@ -109,6 +109,7 @@ const storeOf = (options: InstallationOptions, process: SimProcess): MailStore["
   return MailStore.of({
     ...inner,
     noteUnclaimed: (count) => road("noteUnclaimed", inner.noteUnclaimed(count)),
+    noteSign: (provider, sign) => road("noteSign", inner.noteSign(provider, sign)),
     begin: (entry) =>
       Effect.tap(
         asked("begin", granted(inner.begin(entry), entry.claim?.known?.isSettled === true)),
@@ -268,7 +269,9 @@ export const makeInstallation = (options: InstallationOptions): Installation => 
       Context.add(MailerConfig, settings),
       Context.add(MailStore, storeOf(options, process)),
       Context.add(DeferQueue, queueOf(options, process, attached.queue)),
-      Context.add(MailProviders, { get: (provider) => (reports(provider) ? connected[provider] : undefined) })
+      Context.add(MailProviders, {
+        get: (provider) => (isSimulated(provider) ? connected[provider] : undefined)
+      })
     )
     const scope = yield* Scope.make()
     const { queueing } = options

@@ -2,10 +2,11 @@ import type { Effect } from "effect"
 
 import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import type { Provider, ReportingProvider } from "../../../src/domain/mail/provider.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import type { Road, SimProcess } from "../process.ts"
+import type { SimProvider } from "../providers.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
 import { type Bug, BUGS } from "./bugs.ts"
 import { makeInstallation, type MailProcess } from "./installation.ts"
@@ -59,7 +60,7 @@ export interface World {
   readonly chronicle: Chronicle
   readonly database: MailDatabase
   readonly broker: DeferBroker
-  readonly providers: Readonly<Record<ReportingProvider, ProviderModel>>
+  readonly providers: Readonly<Record<SimProvider, ProviderModel>>
   readonly processes: ReadonlyArray<MailProcess>
   readonly calm: { now: boolean }
   readonly weather: Weather
@@ -86,7 +87,7 @@ const config = (chance: Chance) => ({
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900] as const,
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
 })
 
 /** How long an account's rate looks back, milliseconds, and how many requests it allows in that; none: no rate. */
@@ -219,7 +220,7 @@ export const makeWorld = (seed: number, { bug, limits, story }: RunOptions, cloc
   })
   const accounts = { provider_a: account("provider_a"), provider_b: account("provider_b") }
   /** An account at a provider, as one installation uses it: what it accepts, everybody hears of. */
-  const provider = (name: ReportingProvider, isOurs: boolean): ProviderModel =>
+  const provider = (name: SimProvider, isOurs: boolean): ProviderModel =>
     makeProviderModel({
       ...accounts[name],
       chance,

@@ -1,5 +1,7 @@
 import { Effect, Redacted, type Scope } from "effect"
 
+import type { PostmarkOptions } from "../../../src/adapters/postmark/api.ts"
+import { makePostmarkProvider } from "../../../src/adapters/postmark/postmark-provider.ts"
 import { makeResendProvider, type ResendClient } from "../../../src/adapters/resend/resend-provider.ts"
 import { makeSesProvider } from "../../../src/adapters/ses/ses-provider.ts"
 import { formattedKey } from "../../../src/domain/mail/address.ts"
@@ -7,9 +9,11 @@ import type {
   Copy,
   PeerOutcome,
   ProviderPeer,
-  ProviderUnderTest
+  ProviderUnderTest,
+  WireFault
 } from "../../contracts/mail/mail-provider.ts"
 import type { Acceptance, FakeHttp, Outcome } from "./fake-http.ts"
+import { addressesOf, fakePostmark, type FakePostmarkOptions, type PostmarkPayload } from "./fake-postmark.ts"
 import { fakeResend, type FakeResendOptions, type ResendPayload } from "./fake-resend.ts"
 import { fakeSes, type FakeSesOptions, type SesPayload } from "./fake-ses.ts"
 
@@ -52,6 +56,21 @@ export const sesWithFake = (options: FakeSesOptions & { readonly configurationSe
     return { fake, provider }
   })
 
+/** The adapter's test token. */
+export const POSTMARK_TOKEN = "0a129aee-test-token"
+
+/** Postmark's adapter with a fake Postmark behind it. */
+export const postmarkWithFake = (options: FakePostmarkOptions = {}) =>
+  Effect.gen(function* () {
+    const fake = yield* listening(() => fakePostmark({ serverToken: POSTMARK_TOKEN, ...options }))
+    const settings: PostmarkOptions = {
+      serverToken: Redacted.make(POSTMARK_TOKEN),
+      baseUrl: fake.url,
+      messageStream: "outbound"
+    }
+    return { fake, settings, provider: makePostmarkProvider(settings) }
+  })
+
 const OUTCOMES: Readonly<Record<PeerOutcome, Outcome>> = {
   ok: "ok",
   rejected: "422",
@@ -61,7 +80,22 @@ const OUTCOMES: Readonly<Record<PeerOutcome, Outcome>> = {
   hang: "hang"
 }
 
-const peerOf = (fake: FakeHttp, copyOf: (acceptance: Acceptance) => Copy): ProviderPeer => ({
+const FAULTS: Readonly<Record<WireFault, Outcome>> = {
+  page: "503-html",
+  half: "truncated-200-accepted",
+  "accepted-hang": "hang-accepted"
+}
+
+const peerOf = (
+  fake: FakeHttp,
+  secrets: ReadonlyArray<string>,
+  copyOf: (acceptance: Acceptance) => Copy
+): ProviderPeer => ({
+  wire: {
+    next: (fault) => Effect.promise(() => fake.script([FAULTS[fault]])),
+    bodies: Effect.sync(() => fake.requests.map(({ body }) => body)),
+    secrets
+  },
   next: (...outcomes) => Effect.promise(() => fake.script(outcomes.map((outcome) => OUTCOMES[outcome]))),
   copies: Effect.sync(() => fake.accepted.map(copyOf)),
   received: Effect.sync(() => fake.received),
@@ -78,7 +112,7 @@ export const resendUnderTest = (
 ): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
   Effect.map(resendWithFake({}, client), ({ fake, provider }) => ({
     provider,
-    peer: peerOf(fake, ({ id, payload }) => {
+    peer: peerOf(fake, [RESEND_KEY], ({ id, payload }) => {
       const { to, cc, bcc, tags = [] } = payload as ResendPayload
       return {
         messageId: id,
@@ -93,13 +127,25 @@ export const sesUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> 
   sesWithFake(),
   ({ fake, provider }) => ({
     provider,
-    peer: peerOf(fake, ({ id, payload }) => {
+    peer: peerOf(fake, ["ses-secret-key", "ses-session-token"], ({ id, payload }) => {
       const { Destination = {}, EmailTags = [] } = payload as SesPayload
       return {
         messageId: `0100${id}-000000`,
         recipients: keys(Destination.ToAddresses, Destination.CcAddresses, Destination.BccAddresses),
         tags: Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, Value]))
       }
+    })
+  })
+)
+
+/** Postmark, likewise. */
+export const postmarkUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
+  postmarkWithFake(),
+  ({ fake, provider }) => ({
+    provider,
+    peer: peerOf(fake, [POSTMARK_TOKEN], ({ id, payload }) => {
+      const { Bcc, Cc, Metadata = {}, To } = payload as PostmarkPayload
+      return { messageId: id, recipients: keys([To, Cc, Bcc].flatMap(addressesOf)), tags: Metadata }
     })
   })
 )

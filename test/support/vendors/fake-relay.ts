@@ -8,7 +8,7 @@ import { makeRelayProvider } from "../../../src/adapters/smtp-relay/relay-provid
 import type { Relay } from "../../../src/adapters/smtp-relay/session.ts"
 import { formattedKey } from "../../../src/domain/mail/address.ts"
 import { KEY_TAG } from "../../../src/domain/mail/tag.ts"
-import type { PeerOutcome, ProviderUnderTest } from "../../contracts/mail/mail-provider.ts"
+import type { PeerOutcome, ProviderUnderTest, WireFault } from "../../contracts/mail/mail-provider.ts"
 import { LOCAL_CERTIFICATE } from "./certificate.ts"
 
 /** The steps of a dialogue; `dot` is the end of a mail. */
@@ -275,12 +275,23 @@ const OUTCOMES: Readonly<Record<PeerOutcome, Partial<Record<Step, Answer>>>> = {
   hang: { dot: "hang" }
 }
 
+const FAULTS: Readonly<Record<WireFault, Partial<Record<Step, Answer>>>> = {
+  page: { dot: "354 what" },
+  half: { dot: "accepted-half" },
+  "accepted-hang": { dot: "accepted-hang" }
+}
+
 /** A relay, as test/contracts/mail asks for a provider. Its mails carry the key's tag in their Message-ID. */
 export const relayUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
   relayWithFake(),
   ({ fake, provider }) => ({
     provider,
     peer: {
+      wire: {
+        next: (fault) => Effect.sync(() => fake.script(FAULTS[fault])),
+        bodies: Effect.sync(() => fake.taken.map(({ raw }) => raw)),
+        secrets: []
+      },
       next: (...outcomes) => Effect.sync(() => fake.script(...outcomes.map((outcome) => OUTCOMES[outcome]))),
       copies: Effect.sync(() =>
         fake.taken.map(({ raw, to }) => {

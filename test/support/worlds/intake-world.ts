@@ -129,7 +129,7 @@ const mailerConfig = Layer.succeed(MailerConfig, {
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 10_000,
   deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0, provider_b: 0, smtp: 0 }
+  costUsd: { provider_a: 0, provider_b: 0, smtp: 0, postmark: 0 }
 })
 
 export interface WorldOptions {

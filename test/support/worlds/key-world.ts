@@ -29,7 +29,12 @@ export const makeKeyWorld = (
   options: { readonly primary: Provider; readonly fallback?: Provider; readonly queue?: boolean }
 ) =>
   Effect.gen(function* () {
-    const scripts: Record<Provider, Array<Answer>> = { provider_a: [], provider_b: [], smtp: [] }
+    const scripts: Record<Provider, Array<Answer>> = {
+      provider_a: [],
+      provider_b: [],
+      smtp: [],
+      postmark: []
+    }
     const broker = makeDeferBroker({ visibilitySeconds: 60 })
     const real = yield* Clock.Clock
     let offsetMs = 0
@@ -49,7 +54,8 @@ export const makeKeyWorld = (
     const providers = {
       provider_a: provider("provider_a"),
       provider_b: provider("provider_b"),
-      smtp: provider("smtp")
+      smtp: provider("smtp"),
+      postmark: provider("postmark")
     }
     /** Worlds share a log: their messages have ids of their own. */
     const prefix = randomUUID()
@@ -80,6 +86,7 @@ export const makeKeyWorld = (
       beginRetry: (entry) => road("beginRetry", world.store.beginRetry(entry)),
       record: (entry) => road("record", world.store.record(entry)),
       noteUnclaimed: (count) => road("noteUnclaimed", world.store.noteUnclaimed(count)),
+      noteSign: world.store.noteSign,
       tagSecret: world.store.tagSecret
     })
     const { queue } = broker.attach()
@@ -99,7 +106,7 @@ export const makeKeyWorld = (
                 attemptTimeoutMs: 15_000,
                 dbTimeoutMs: 2_500,
                 deferDelaysSeconds: [120, 600, 900],
-                costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+                costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
               }),
               Layer.succeed(MailStore, store),
               Layer.succeed(DeferQueue, { ...queue, configured: options.queue ?? true }),

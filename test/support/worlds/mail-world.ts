@@ -65,6 +65,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
       beginRetry: (entry) => at(store.beginRetry(entry)),
       record: (entry) => at(store.record(entry)),
       noteUnclaimed: store.noteUnclaimed,
+      noteSign: (provider, sign) => at(store.noteSign(provider, sign)),
       tagSecret: store.tagSecret
     }),
     recordEvent: (entry) => at(database.recordEvent(entry)),

@@ -38,13 +38,19 @@ const unpaced: ReadonlyArray<PaceLimit> = [
 
 /** The send queue on a database, with scripted providers and one sender, which runs once it is started. */
 export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOptions = {}) {
-  const scripts: Record<Provider, Array<SimulatedOutcome>> = { provider_a: [], provider_b: [], smtp: [] }
+  const scripts: Record<Provider, Array<SimulatedOutcome>> = {
+    provider_a: [],
+    provider_b: [],
+    smtp: [],
+    postmark: []
+  }
   const provider = (name: Provider) =>
     makeMemoryProvider({ provider: name, outcome: () => Effect.sync(() => scripts[name].shift() ?? "ok") })
   const providers = {
     provider_a: provider("provider_a"),
     provider_b: provider("provider_b"),
-    smtp: provider("smtp")
+    smtp: provider("smtp"),
+    postmark: provider("postmark")
   }
   const ports = Layer.mergeAll(
     Layer.succeed(MailerConfig, {
@@ -57,7 +63,7 @@ export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOp
       attemptTimeoutMs: options.attemptTimeoutMs ?? 15_000,
       dbTimeoutMs: 2_500,
       deferDelaysSeconds: options.delays ?? [120, 600, 900],
-      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+      costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
     }),
     Layer.succeed(QueueConfig, {
       concurrency: 32,

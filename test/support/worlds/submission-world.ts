@@ -29,7 +29,7 @@ const config: MailerConfig["Service"] = {
   attemptTimeoutMs: 15_000,
   dbTimeoutMs: 2_500,
   deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0 }
+  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
 }
 
 /** What a test may put between the server and the queue. */

@@ -8,5 +8,5 @@ language sql
 security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
-  select (queue_email(p_request, null, '')).id
+  select (queue_email(p_request, null, '', null)).id
 $$;

@@ -1,6 +1,6 @@
 -- Queues a request, or finds the one that its key belongs to. `p_payload_hash`: of the mail, as claims keep it, where the caller knows it: the key may be
--- a direct send's; of a new request only id, key, state and time are returned. `p_place`: of the request among others, for its errors. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
-create or replace function queue_email(p_request jsonb, p_payload_hash text, p_place text) returns email_send_queue
+-- a direct send's; of a new request only id, key, state and time are returned. `p_place`: of the request among others, for its errors. `p_sender`: the token of the program that asks. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
+create or replace function queue_email(p_request jsonb, p_payload_hash text, p_place text, p_sender uuid) returns email_send_queue
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -40,11 +40,11 @@ begin
   end if;
   loop
     insert into email_send_queue as x (
-      id, idempotency_key, key_hash, held_key, request_hash, category, lane, provider, send_at, expires_at, due_at, request
+      id, idempotency_key, key_hash, held_key, request_hash, category, lane, provider, send_at, expires_at, due_at, request, sender
     ) values (
       v_id, q.idempotency_key, q.key_hash, case when v_key is not null then q.key_hash end, v_hash, p_request ->> 'category',
       array_position(email_queue_lanes(), p_request ->> 'category'), coalesce(p_request ->> 'provider', ''), v_at,
-      queued_moment(p_request ->> 'expiresAt'), v_at, p_request
+      queued_moment(p_request ->> 'expiresAt'), v_at, p_request, p_sender
     )
     on conflict (held_key) where held_key is not null do nothing;
     if found then

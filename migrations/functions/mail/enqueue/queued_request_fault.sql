@@ -15,7 +15,7 @@ begin
   end if;
   select k into v_field from jsonb_object_keys(p_request) as k where k <> all (array[
     'to', 'cc', 'bcc', 'from', 'replyTo', 'subject', 'html', 'text', 'category', 'source', 'provider', 'configurationSet', 'tags',
-    'headers', 'idempotencyKey', 'attachments', 'expiresAt', 'requireClaim', 'queue', 'sendAt'
+    'headers', 'idempotencyKey', 'attachments', 'expiresAt', 'requireClaim', 'deferAfterMs', 'queue', 'sendAt'
   ]) limit 1;
   if found then
     return v_field || ': is no field of a request';

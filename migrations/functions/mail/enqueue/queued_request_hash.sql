@@ -6,7 +6,7 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_mail jsonb := p_request - array['queue', 'sendAt', 'expiresAt', 'requireClaim', 'idempotencyKey'];
+  v_mail jsonb := p_request - array['queue', 'sendAt', 'expiresAt', 'requireClaim', 'deferAfterMs', 'idempotencyKey'];
   v_field text;
 begin
   foreach v_field in array array['to', 'cc', 'bcc', 'replyTo'] loop

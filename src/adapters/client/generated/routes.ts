@@ -76,7 +76,8 @@ export const ROUTES = {
     emailStats: "GET /api/admin/email-stats"
   },
   webhook: {
-    providerA: "POST /functions/v1/provider-a-webhook"
+    providerA: "POST /functions/v1/provider-a-webhook",
+    postmark: "POST /functions/v1/postmark-webhook"
   },
   eventPoll: {
     poll: "POST /functions/v1/provider-a-events-fetcher secret"

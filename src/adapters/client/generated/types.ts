@@ -54,7 +54,7 @@ export type Nothing = Readonly<Record<never, never>>
 /** Members of some problems beside those of all. */
 export interface ProblemMembers {
   readonly DIGEST_FAILED: { readonly ok: false; readonly sent: number; readonly suppressed: number; readonly failed: number }
-  readonly EMAIL_FAILED: { readonly sendId: string; readonly idempotencyKey: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly provider: "provider_a" | "provider_b" | "smtp" | null }
+  readonly EMAIL_FAILED: { readonly sendId: string; readonly idempotencyKey: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null }
   readonly EMAIL_SUPPRESSED: { readonly sendId: string; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> }
   readonly INVALID_REQUEST: { readonly issues: ReadonlyArray<ProblemIssue> }
   readonly NOT_QUEUED: { readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled" }
@@ -98,7 +98,7 @@ export interface SimulatedEvent {
 }
 
 export interface SimulationScript {
-  readonly provider: "provider_a" | "provider_b" | "smtp"
+  readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"
   readonly outcomes: ReadonlyArray<"ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow">
   readonly otherwise?: "ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow" | undefined
   readonly for?: { readonly to?: string | undefined; readonly key?: string | undefined; readonly category?: string | undefined } | undefined
@@ -645,11 +645,12 @@ export interface AlertAnswer {
   readonly success: true
   readonly delivery: "delivered" | "disabled"
   readonly escalated?: "telegram" | undefined
+  readonly lacks?: { readonly taken: ReadonlyArray<string>; readonly missing: ReadonlyArray<"email" | "chat"> } | undefined
 }
 
 export interface AlertRequest {
   readonly sendId: string
-  readonly provider: "provider_a" | "provider_b" | "smtp"
+  readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"
   readonly providerMessageId: string
   readonly event: string
   readonly recipients: ReadonlyArray<string>
@@ -658,6 +659,7 @@ export interface AlertRequest {
   readonly source?: string | undefined
   readonly reason?: string | undefined
   readonly occurredAt?: string | undefined
+  readonly taken?: ReadonlyArray<string> | undefined
 }
 
 export interface ContactMessageRow {
@@ -689,7 +691,7 @@ export interface AuditLogRow {
 export interface MailStory {
   readonly standing: { readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"; readonly title: string; readonly why: string; readonly steps: ReadonlyArray<{ readonly text: string; readonly command: string | null; readonly unsuppress: string | null; readonly redrive: string | null }> }
   readonly rows: ReadonlyArray<MailStoryRow>
-  readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"; readonly provider: "provider_a" | "provider_b" | "smtp"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
+  readonly claim: { readonly state: "held" | "accepted" | "deferred" | "refused" | "ambiguous" | "ended"; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"; readonly firstAttemptAt: string; readonly leaseUntil: string | null } | null
   readonly alerts: ReadonlyArray<{ readonly sendId: string; readonly claimedAt: string; readonly attempts: number; readonly confirmedAt: string | null; readonly dueAt: string | null }>
   readonly suppressions: ReadonlyArray<{ readonly email: string; readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"; readonly note: string | null; readonly since: string }>
   readonly deadLetter: string | null
@@ -735,7 +737,7 @@ export interface LoggedEvent {
 }
 
 export interface SendAttempt {
-  readonly provider: "provider_a" | "provider_b" | "smtp"
+  readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"
   readonly outcome: "accepted" | "rejected" | "unavailable" | "ambiguous"
   readonly reason: string | null
   readonly code: string | null
@@ -838,7 +840,7 @@ export interface EmailQueue {
   readonly categories: ReadonlyArray<{ readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"; /** Due now, and not under way. */ readonly queued: number; /** Due later: by `sendAt`, or after a refusal. */ readonly later: number; readonly sending: number; readonly deferred: number; readonly oldestDueAt: string | null; readonly paused: boolean }>
   readonly oldestDueAt: string | null
   readonly paused: ReadonlyArray<{ readonly scope: string; readonly actor: string; readonly pausedAt: string }>
-  readonly pace: ReadonlyArray<{ readonly provider: "provider_a" | "provider_b" | "smtp"; /** 0: no pace. */ readonly ratePerSecond: number; /** The provider said that it takes nothing before. */ readonly heldUntil: string | null }>
+  readonly pace: ReadonlyArray<{ readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"; /** 0: no pace. */ readonly ratePerSecond: number; /** The provider said that it takes nothing before. */ readonly heldUntil: string | null }>
   readonly upcoming: ReadonlyArray<{ readonly queueId: string; readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"; readonly state: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"; readonly to: ReadonlyArray<string>; readonly subject: string; readonly sendAt: string; readonly nextAttemptAt: string | null; readonly attempts: number; readonly error: string | null }>
 }
 
@@ -850,7 +852,7 @@ export interface QueuedMail {
   readonly attempts: number
   readonly nextAttemptAt: string | null
   /** Why the last attempt was not accepted. */ readonly error: string | null
-  /** As the relay answers a mail that is sent at once; null before its end. */ readonly result: { readonly ok: true; readonly status: "sent"; readonly providerMessageId: string | null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: true; readonly status: "deferred"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "suppressed"; readonly error: string; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "failed"; readonly error: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | null
+  /** As the relay answers a mail that is sent at once; null before its end. */ readonly result: { readonly ok: true; readonly status: "sent"; readonly providerMessageId: string | null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: true; readonly status: "deferred"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "suppressed"; readonly error: string; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "failed"; readonly error: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | null
 }
 
 export interface QueuedBatch {
@@ -870,7 +872,7 @@ export interface SendRequest {
   readonly text?: string | undefined
   readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"
   readonly source: string
-  readonly provider?: "provider_a" | "provider_b" | "smtp" | undefined
+  readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined
   readonly configurationSet?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -878,6 +880,7 @@ export interface SendRequest {
   readonly attachments?: ReadonlyArray<{ readonly filename: string; readonly contentType?: string | undefined; readonly content: string; readonly contentId?: string | undefined }> | undefined
   readonly expiresAt?: string | undefined
   readonly requireClaim?: boolean | undefined
+  readonly deferAfterMs?: number | undefined
   /** True: the mail is queued, and sent at the pace that the provider takes. */ readonly queue?: boolean | undefined
   /** ISO 8601 with its time zone, at most 30 days ahead: the mail is queued, and not sent before. */ readonly sendAt?: string | undefined
 }
@@ -895,7 +898,7 @@ export interface SendAnswer {
   readonly status: "sent" | "deferred"
   readonly providerMessageId: string | null
   readonly sendId: string
-  readonly provider: "provider_a" | "provider_b" | "smtp" | null
+  readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null
   readonly failedOver: boolean
   readonly idempotencyKey: string
   readonly suppressedRecipients: ReadonlyArray<string>
@@ -1038,21 +1041,21 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -1067,7 +1070,7 @@ export interface Operations {
   /** Queued retries that were received three times without an end: `GET /api/admin/dead-letters` */
   readonly "admin.deadLetters": {
     readonly input: { readonly limit?: string | number | undefined }
-    readonly success: { readonly deadLetters: ReadonlyArray<{ readonly id: string; readonly diedAt: string | null; readonly receives: number; readonly reason: string | null; readonly idempotencyKey: string | null; readonly provider: "provider_a" | "provider_b" | "smtp" | null; readonly to: ReadonlyArray<string> | null; readonly subject: string | null }> }
+    readonly success: { readonly deadLetters: ReadonlyArray<{ readonly id: string; readonly diedAt: string | null; readonly receives: number; readonly reason: string | null; readonly idempotencyKey: string | null; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly to: ReadonlyArray<string> | null; readonly subject: string | null }> }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
@@ -1209,6 +1212,13 @@ export interface Operations {
     readonly input: { readonly body?: RawBody | undefined }
     readonly success: WebhookAnswer
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
+    readonly events: false
+  }
+  /** A delivery event of postmark: `POST /functions/v1/postmark-webhook` */
+  readonly "webhook.postmark": {
+    readonly input: { readonly body?: RawBody | undefined }
+    readonly success: WebhookAnswer
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "INTERNAL" | "ALERT_FAILED"
     readonly events: false
   }
   /** Reads provider_a's list of mails for events that no webhook reported: `POST /functions/v1/provider-a-events-fetcher` */

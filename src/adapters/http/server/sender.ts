@@ -64,16 +64,14 @@ export const senderRefusals = {
 export const networkOfCaller = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
   networkOf(Option.getOrElse(remoteAddress, () => ""))
 
-/** Whether the caller may send these mails: takes them of its rate. */
-export const makeAllow = Effect.map(
-  SenderAccess,
-  (access) =>
-    ({ token }: CurrentSender["Service"]) =>
-    (mails: ReadonlyArray<SendRequest>): Effect.Effect<void, SenderNotAllowed | SenderTooFast> =>
-      token === undefined
-        ? Effect.void
-        : Effect.andThen(access.allow(token, mails), access.take(token, mails.length))
-)
+/** A caller in the terms of the queue: whether it may send these mails, which takes them of its rate, and by which token. */
+export const makeCaller = Effect.map(SenderAccess, (access) => ({ token }: CurrentSender["Service"]) => ({
+  allow: (mails: ReadonlyArray<SendRequest>): Effect.Effect<void, SenderNotAllowed | SenderTooFast> =>
+    token === undefined
+      ? Effect.void
+      : Effect.andThen(access.allow(token, mails), access.take(token, mails.length)),
+  sender: token?.id
+}))
 
 /** 403 for a wrong or missing `x-proxy-secret` without a token, 401 for an unknown token. */
 export const maySendLayer = (

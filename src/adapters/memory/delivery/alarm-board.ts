@@ -8,6 +8,7 @@ import {
   type Measures,
   QUIET
 } from "../../../domain/delivery/alarm-rules.ts"
+import { MAX_CHANNEL_TRIES } from "../../../domain/delivery/alert-policy.ts"
 import { ReportingProvider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard, type AlarmNotice } from "../../../ports/delivery/alarm-board.ts"
 
@@ -17,7 +18,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 interface Waiting {
-  readonly notice: AlarmNotice
+  readonly notice: Omit<AlarmNotice, "taken" | "goesTo">
+  readonly taken: ReadonlyArray<string>
   /** Null once it has gone out. */
   readonly dueAt: number | null
   readonly attempts: number
@@ -26,7 +28,9 @@ interface Waiting {
 const sameState = (a: AlarmState, b: AlarmState): boolean =>
   a.firing === b.firing && a.episode === b.episode && a.calmSince === b.calmSince
 
-const sameNotice = (a: AlarmNotice, b: AlarmNotice): boolean =>
+type Named = Pick<AlarmNotice, "alarm" | "episode" | "kind">
+
+const sameNotice = (a: Named, b: Named): boolean =>
   a.alarm === b.alarm && a.episode === b.episode && a.kind === b.kind
 
 /** The measures that {@link makeAlarmBoard} reads; tests set them. */
@@ -40,24 +44,24 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
   const states = new Map<AlarmName, AlarmState>()
   let waiting: ReadonlyArray<Waiting> = []
   const stateOf = (name: AlarmName): AlarmState => states.get(name) ?? QUIET
-  const update = (notice: AlarmNotice, f: (known: Waiting) => Waiting) => {
+  const update = (notice: Named, f: (known: Waiting) => Waiting) => {
     waiting = waiting.map((known) =>
       sameNotice(known.notice, notice) && known.dueAt !== null ? f(known) : known
     )
   }
-  const beginningWentOut = ({ alarm, episode, kind }: AlarmNotice): boolean =>
-    kind === "begun" ||
-    waiting.some(
-      ({ dueAt, notice }) =>
-        sameNotice(notice, { ...notice, alarm, episode, kind: "begun" }) && dueAt === null
-    )
+  /** Which channels an end goes to: undefined for all. */
+  const goesToOf = ({ alarm, episode, kind }: Named): ReadonlyArray<string> | undefined => {
+    if (kind === "begun") return undefined
+    const begun = waiting.find(({ notice }) => sameNotice(notice, { alarm, episode, kind: "begun" }))
+    return begun?.dueAt === null ? undefined : (begun?.taken ?? [])
+  }
 
   const change = ({ detail, from, name, notice: kind, to }: AlarmChange, at: number): boolean => {
     if (!sameState(stateOf(name), from)) return false
     states.set(name, to)
     if (kind !== undefined) {
       const notice = { alarm: name, episode: to.episode, kind, detail, at }
-      waiting = [...waiting, { notice, dueAt: at, attempts: 0 }]
+      waiting = [...waiting, { notice, taken: [], dueAt: at, attempts: 0 }]
     }
     return true
   }
@@ -75,20 +79,26 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
     change: (asked) => Effect.map(Clock.currentTimeMillis, (at) => change(asked, at)),
     claimNotice: Effect.map(Clock.currentTimeMillis, (now) => {
       const [due] = waiting
-        .flatMap(({ dueAt, notice }) =>
-          dueAt !== null && dueAt <= now && beginningWentOut(notice) ? [{ dueAt, notice }] : []
-        )
+        .flatMap(({ dueAt, notice, taken }) => {
+          const goesTo = goesToOf(notice)
+          if (dueAt === null || dueAt > now || goesTo?.length === 0) return []
+          return [{ dueAt, notice: { ...notice, taken, goesTo } }]
+        })
         .sort((a, b) => a.dueAt - b.dueAt)
       if (due === undefined) return undefined
       update(due.notice, (known) => ({ ...known, dueAt: now + LEASE_MS, attempts: known.attempts + 1 }))
       return due.notice
     }),
     confirmNotice: (notice) => Effect.sync(() => update(notice, (known) => ({ ...known, dueAt: null }))),
-    releaseNotice: (notice) =>
+    releaseNotice: (notice, taken = []) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         update(notice, (known) => ({
           ...known,
-          dueAt: now + Math.min(MINUTE_MS * 2 ** Math.max(known.attempts - 4, 0), HOUR_MS)
+          taken,
+          dueAt:
+            taken.length > 0 && known.attempts >= MAX_CHANNEL_TRIES
+              ? null
+              : now + Math.min(MINUTE_MS * 2 ** Math.max(known.attempts - 4, 0), HOUR_MS)
         }))
       )
   })

@@ -4,7 +4,13 @@ import type { KnownMail } from "../../../domain/delivery/listed-mail.ts"
 import { least } from "../../../domain/lists.ts"
 import { POLLED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { isTerminal } from "../../../domain/mail/status.ts"
-import { ListFailure, SentMails, PollLog, type PollPosition } from "../../../ports/delivery/event-poll.ts"
+import {
+  ListFailure,
+  PollLog,
+  type PollPosition,
+  RecentEvents,
+  SentMails
+} from "../../../ports/delivery/event-poll.ts"
 import type { MailDatabase } from "../mail/mail-store.ts"
 
 /** A list without mails. */
@@ -21,6 +27,12 @@ export const layerNone: Layer.Layer<SentMails> = Layer.succeed(
   })
 )
 
+/** Lists without anything. */
+export const layerNoRecent: Layer.Layer<RecentEvents> = Layer.succeed(
+  RecentEvents,
+  RecentEvents.of({ provider: "postmark", newest: Effect.succeed([]) })
+)
+
 /** The poll's view of a mail database in memory. */
 export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
   Layer.sync(PollLog, () => {
@@ -29,12 +41,12 @@ export const layer = (database: MailDatabase): Layer.Layer<PollLog> =>
       version: 0
     }
     return PollLog.of({
-      known: (messageIds) =>
+      known: (messageIds, polled = POLLED_PROVIDER) =>
         Effect.sync(() => {
           const rows = database.rows()
           const mails = new Map<string, KnownMail>()
           for (const { alertedAt, lastEvent, provider, providerMessageId, status } of rows) {
-            if (provider !== POLLED_PROVIDER || providerMessageId === null) continue
+            if (provider !== polled || providerMessageId === null) continue
             if (!messageIds.includes(providerMessageId)) continue
             const alertDue = alertedAt === null && isTerminal(status)
             mails.set(providerMessageId, { lastEvent: lastEvent ?? undefined, alertDue })

@@ -1,3 +1,4 @@
+import { MAX_CHANNEL_TRIES } from "../../../domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../../domain/ids.ts"
 import { type EventEntry, type MailTables, putRow } from "./tables.ts"
@@ -33,14 +34,27 @@ export const claimAlert = ({ alerts }: MailTables, failed: FailedSend, now: numb
 }
 
 /** `release_email_alert`: false where there is nothing to release. */
-export const releaseAlert = (tables: MailTables, sendId: LogRowId, now: number): boolean => {
+export const releaseAlert = (
+  tables: MailTables,
+  sendId: LogRowId,
+  now: number,
+  taken: ReadonlyArray<string> = []
+): boolean => {
   const row = tables.rows.find(({ id }) => id === sendId)
   const known = tables.alerts.get(sendId)
-  if (row === undefined || row.alertedAt === null || known?.dueAt === null) return false
-  putRow(tables, { ...row, alertedAt: null })
+  if (row === undefined || known?.dueAt === null) return false
+  if (taken.length === 0) {
+    if (row.alertedAt === null) return false
+    putRow(tables, { ...row, alertedAt: null })
+  } else {
+    if (known === undefined) return false
+    if (known.attempts >= MAX_CHANNEL_TRIES) return confirmAlert(tables, sendId, now)
+  }
   if (known !== undefined) {
     const wait = Math.min(FIRST_WAIT_MS * 2 ** (known.attempts - 1), MAX_WAIT_MS)
-    tables.alerts.set(sendId, { ...known, dueAt: now + wait })
+    const failed =
+      known.failed === undefined || taken.length === 0 ? known.failed : { ...known.failed, taken }
+    tables.alerts.set(sendId, { ...known, failed, dueAt: now + wait })
   }
   return true
 }

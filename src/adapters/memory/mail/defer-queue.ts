@@ -89,6 +89,7 @@ interface Messages {
   readonly dead: Map<string, Dead>
   answering: boolean
   serial: number
+  consumers: number
   /** Opens when a message came or fell free; a new one then takes its place. */
   changed: Latch.Latch
 }
@@ -255,11 +256,14 @@ const queueOf = (connection: Connection): DeferQueue["Service"] => {
     consume: (handler, { concurrency }) =>
       Effect.suspend(() => {
         const slots = Semaphore.makeUnsafe(concurrency)
+        messages.consumers += 1
         return Effect.andThen(slots.take(1), startNext(connection, handler, slots)).pipe(
           Effect.forever,
-          Effect.raceFirst(Deferred.await(killed))
+          Effect.raceFirst(Deferred.await(killed)),
+          Effect.ensuring(Effect.sync(() => void (messages.consumers -= 1)))
         )
       }),
+    isConsumed: Effect.map(whenAnswering(messages), () => messages.consumers > 0),
     deadLetters: Effect.fnUntraced(function* ({ limit }) {
       yield* whenAnswering(messages)
       sweep(messages, yield* Clock.currentTimeMillis)
@@ -305,6 +309,7 @@ export const makeDeferBroker = (options: { readonly visibilitySeconds: number })
     dead: new Map(),
     answering: true,
     serial: 0,
+    consumers: 0,
     changed: Latch.makeUnsafe(false)
   }
   return {
@@ -333,6 +338,7 @@ export const layerNone: Layer.Layer<DeferQueue> = Layer.sync(DeferQueue, () => {
     enqueue: () => none,
     putBack: () => none,
     consume: () => Effect.never,
+    isConsumed: Effect.succeed(false),
     deadLetters: () => Effect.succeed([]),
     redrive: () => Effect.succeed(false),
     check: Effect.void

@@ -3,7 +3,9 @@ import { Clock, Effect, Layer, Redacted } from "effect"
 import type { FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
 import { append } from "../../../domain/lists.ts"
+import type { Sign } from "../../../domain/mail/circuit.ts"
 import type { Claim } from "../../../domain/mail/claim.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../../ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
@@ -23,6 +25,9 @@ import {
   type RecordedEvent,
   withoutPeople
 } from "./tables.ts"
+
+/** Time-outs further apart are not in a row, milliseconds. */
+const HANG_MS = 60_000
 
 let warned = false
 
@@ -55,6 +60,7 @@ export const layerNone: Layer.Layer<MailStore> = Layer.effect(
       beginRetry: () => none("beginRetry"),
       record: () => none("record"),
       noteUnclaimed: () => none("noteUnclaimed"),
+      noteSign: () => none("noteSign"),
       tagSecret: Effect.succeed(undefined)
     })
   })
@@ -71,7 +77,7 @@ export interface MailDatabase {
   /** What a webhook or the poll does (`record_email_event`). */
   readonly recordEvent: (entry: EventEntry) => Effect.Effect<RecordedEvent>
   /** Releases an alert's claim (`release_email_alert`). */
-  readonly releaseAlert: (sendId: LogRowId) => Effect.Effect<boolean>
+  readonly releaseAlert: (sendId: LogRowId, taken?: ReadonlyArray<string>) => Effect.Effect<boolean>
   /** Notes that an alert went out (`confirm_email_alert`). */
   readonly confirmAlert: (sendId: LogRowId) => Effect.Effect<boolean>
   /** Claims the alert that is due for longest (`claim_due_email_alerts`). */
@@ -144,8 +150,21 @@ const erasePerson = (tables: MailTables, email: string, now: number): void => {
 
 const atNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
 
-const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) => void) =>
-  MailStore.of({
+/** `email_provider_hangs`: the time-outs in a row at each provider, and when the newest was noted, milliseconds. */
+const makeHangs = () => {
+  const hangs = new Map<Provider, { readonly inARow: number; readonly notedAt: number }>()
+  return (provider: Provider, sign: Sign, now: number): number => {
+    const known = hangs.get(provider)
+    const isInARow = known !== undefined && known.notedAt > now - HANG_MS
+    const inARow = sign === "answered" ? 0 : isInARow ? known.inARow + 1 : 1
+    hangs.set(provider, { inARow, notedAt: now })
+    return inARow
+  }
+}
+
+const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) => void) => {
+  const noteSign = makeHangs()
+  return MailStore.of({
     configured: true,
     begin: (entry) => atNow((now) => beginSend(tables, entry, now)),
     moveClaim: (entry) => Effect.sync(() => moveClaim(tables, entry)),
@@ -153,6 +172,7 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
       atNow((now) => findEvidence(tables, keyHash, tag, now - ageMs)),
     tagSecret: Effect.succeed(Redacted.make(secret)),
     noteUnclaimed: (count) => Effect.sync(() => note(count)),
+    noteSign: (provider, sign) => atNow((now) => noteSign(provider, sign, now)),
     deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables.rows, keyHash, sendId, now)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
     record: (entry) =>
@@ -162,6 +182,7 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
         return recorded
       })
   })
+}
 
 /** A new, empty database. Times come from the caller's `Clock`. `secret`: 32 bytes, another one for another installation. */
 export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)): MailDatabase => {
@@ -173,7 +194,7 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
     unclaimed: () => unclaimed,
     tables,
     recordEvent: (entry) => atNow((now) => recordEvent(tables, entry, now)),
-    releaseAlert: (sendId) => atNow((now) => releaseAlert(tables, sendId, now)),
+    releaseAlert: (sendId, taken) => atNow((now) => releaseAlert(tables, sendId, now, taken)),
     confirmAlert: (sendId) => atNow((now) => confirmAlert(tables, sendId, now)),
     claimDueAlert: atNow((now) => claimDueAlert(tables, now)),
     rows: () => [...tables.rows],

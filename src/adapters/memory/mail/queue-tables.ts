@@ -41,6 +41,7 @@ export interface QueueRow {
   result: SendResult | null
   endedAt: number | undefined
   readonly createdAt: number
+  readonly sender: string | null
 }
 
 /** The pace of a provider (`email_pace`). */
@@ -61,7 +62,7 @@ export interface QueueTables {
 
 export const makeQueueTables = (): QueueTables => ({ rows: new Map(), pauses: new Map(), paces: new Map() })
 
-const TIMES = new Set(["queue", "sendAt", "expiresAt", "requireClaim", "idempotencyKey"])
+const TIMES = new Set(["queue", "sendAt", "expiresAt", "requireClaim", "deferAfterMs", "idempotencyKey"])
 const LISTS = new Set(["to", "cc", "bcc", "replyTo"])
 
 const canonical = (value: unknown): unknown =>
@@ -163,6 +164,7 @@ export const rowOfRequest = (
     passedLease: undefined,
     firstTakenAt: undefined,
     request,
+    sender: entry.sender ?? null,
     deferral: undefined,
     tried: [],
     error: null,

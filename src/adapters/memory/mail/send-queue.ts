@@ -263,7 +263,8 @@ export const makeSendQueue = ({ tables: mail }: { readonly tables: MailTables })
               result: row.result,
               error: row.error,
               createdAt: row.createdAt,
-              mail: withoutContent(row.request)
+              mail: withoutContent(row.request),
+              sender: row.sender
             }
       }),
     cancel: (id) => atNow((now) => cancel(tables, id, now)),

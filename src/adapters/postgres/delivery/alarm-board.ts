@@ -13,7 +13,8 @@ import {
   RECENT_MINUTES,
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
-import { POLLED_PROVIDER, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
+import { MAX_CHANNEL_TRIES } from "../../../domain/delivery/alert-policy.ts"
+import { isPolled, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -64,7 +65,9 @@ const Notice = Schema.Struct({
   episode: Schema.Int,
   kind: Schema.Literals(["begun", "ended"]),
   detail: Schema.String,
-  at: Schema.Finite
+  at: Schema.Finite,
+  taken: Schema.Array(Schema.String),
+  goesTo: Absent(Schema.Array(Schema.String))
 })
 
 const ask = statements()
@@ -91,7 +94,7 @@ const silent = (provider: Provider) => `(
     select from email_log l
     where l.provider = '${provider}' and l.outcome = 'sent'
       and l.created_at < now() - interval '${SILENCE_AFTER_MINUTES} minutes'
-      and l.created_at > greatest(${provider === POLLED_PROVIDER ? webhookHeard(provider) : newestWithEvent(provider)}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
+      and l.created_at > greatest(${isPolled(provider) ? webhookHeard(provider) : newestWithEvent(provider)}, now() - interval '${SILENCE_WINDOW_HOURS} hours')
     limit ${MAX_SILENT}
   ) as x
 )`
@@ -217,12 +220,20 @@ export const layer: Layer.Layer<AlarmBoard, never, ReadSql | WriteSql> = Layer.e
           writeSql`update email_alarm_notices set sent_at = now(), due_at = null
             where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
         ),
-      releaseNotice: ({ alarm, episode, kind }) =>
+      releaseNotice: ({ alarm, episode, kind }, taken = []) =>
         ask.done(
           "releaseNotice",
-          writeSql`update email_alarm_notices set due_at = clock_timestamp()
-              + least(interval '1 minute' * 2 ^ least(greatest(attempts - 4, 0), 10), interval '1 hour')
-            where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null`
+          writeSql`with known as (
+              select *, cardinality(${taken}::text[]) > 0 and attempts >= ${MAX_CHANNEL_TRIES}::int as is_over
+              from email_alarm_notices
+              where alarm = ${alarm} and episode = ${episode} and kind = ${kind} and sent_at is null
+              for update
+            )
+            update email_alarm_notices n set taken = ${taken}::text[],
+              sent_at = case when k.is_over then now() end,
+              due_at = case when not k.is_over then clock_timestamp()
+                + least(interval '1 minute' * 2 ^ least(greatest(k.attempts - 4, 0), 10), interval '1 hour') end
+            from known k where n.alarm = k.alarm and n.episode = k.episode and n.kind = k.kind`
         )
     })
   })

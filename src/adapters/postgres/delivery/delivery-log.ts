@@ -1,5 +1,6 @@
 import { Effect, Exit, Layer, Schema } from "effect"
 
+import { MAX_CHANNEL_TRIES } from "../../../domain/delivery/alert-policy.ts"
 import type { DeliveryEvent, FailedSend } from "../../../domain/delivery/delivery-event.ts"
 import { LogRowId } from "../../../domain/ids.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
@@ -39,7 +40,8 @@ const DueRow = Schema.Struct({
     // Absent in claims of an earlier version.
     source: Schema.optionalKey(Absent(Schema.String)),
     reason: Absent(Schema.String),
-    occurredAt: Absent(Schema.String)
+    occurredAt: Absent(Schema.String),
+    taken: Schema.optionalKey(Schema.Array(Schema.String))
   })
 })
 
@@ -106,11 +108,11 @@ const make = Effect.gen(function* () {
         ),
         (row) => row?.traceparent
       ),
-    releaseAlert: (sendId) =>
+    releaseAlert: (sendId, taken = []) =>
       ask.answer(
         "releaseAlert",
         Schema.Boolean,
-        write`select release_email_alert(${sendId}::uuid) as answer`
+        write`select release_email_alert(${sendId}::uuid, ${taken}::text[], ${MAX_CHANNEL_TRIES}::int) as answer`
       ),
     confirmAlert: (sendId) =>
       ask.answer(

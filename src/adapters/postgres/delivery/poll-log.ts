@@ -45,7 +45,7 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
     const read = yield* ReadSql
     const write = yield* WriteSql
     return PollLog.of({
-      known: (messageIds) =>
+      known: (messageIds, provider = POLLED_PROVIDER) =>
         ask
           .rows(
             "known",
@@ -54,7 +54,7 @@ export const layer: Layer.Layer<PollLog, never, ReadSql | WriteSql> = Layer.effe
               coalesce(l.alerted_at is null and email_status_rank(l.status) = 100, false) as alert_due,
               (select floor(extract(epoch from min(created_at)) * 1000)::float8 from email_log) as oldest
             from jsonb_array_elements_text(${toJsonText(messageIds)}::jsonb) as x(id)
-            left join email_log l on l.provider = ${POLLED_PROVIDER} and l.provider_message_id = x.id`
+            left join email_log l on l.provider = ${provider} and l.provider_message_id = x.id`
           )
           .pipe(
             Effect.map((rows) => ({

@@ -1,10 +1,12 @@
 import { Cause, Deferred, Duration, Effect, Exit, type Fiber, References, Schedule, Scope } from "effect"
+import { uuidV7Unsafe } from "effect/crypto/SecureRandom"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 
 import { withDeadline } from "../../../application/deadline.ts"
 import { DeferredSend, MAX_RECEIVES } from "../../../domain/mail/deferred-send.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
+import { showConsumer } from "./consumer-lease.ts"
 
 /** How often the consumer checks that the queue still answers and still hands out due messages. */
 const WATCH_INTERVAL = "5 seconds"
@@ -235,6 +237,7 @@ const run = <E, R>(options: DeferConsumerOptions<E, R>) =>
       duration: ANSWER_TIME_LIMIT,
       onTimeout: () => Effect.fail(unavailable("The retry queue took too long to open")(undefined))
     })
+    yield* showConsumer(options.sql, options.name, uuidV7Unsafe())
     const team: Team = {
       broken: yield* Deferred.make<never, StoreUnavailable>(),
       draining: false,

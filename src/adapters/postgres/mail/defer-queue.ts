@@ -10,6 +10,7 @@ import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
 import { storable, TextOrNull } from "../values.ts"
+import { hasConsumer } from "./consumer-lease.ts"
 import { consumeDeferred } from "./defer-consumer.ts"
 
 /** The queue's table; its columns are those of Effect's SQL queue store, which the consumer runs on. */
@@ -156,6 +157,7 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
       putBack: (message, delaySeconds) => putBack(sql, name, message, delaySeconds),
       consume: (handler, { concurrency }) =>
         consumeDeferred({ sql, table: TABLE, name, visibilitySeconds, concurrency, handler }),
+      isConsumed: call("say whether it is consumed", hasConsumer(sql, name)),
       deadLetters: ({ limit }) => deadLetters(sql, name, limit),
       redrive: (id) => redrive(sql, name, id),
       check: call("answer", ask.done("check", sql`SELECT FROM ${sql(TABLE)} LIMIT 1`))

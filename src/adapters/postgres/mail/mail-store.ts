@@ -214,6 +214,18 @@ const make = Effect.gen(function* () {
     },
     noteUnclaimed: (count) =>
       writes.done("noteUnclaimed", write`select note_unclaimed_email_sends(${count}::int)`),
+    noteSign: (provider, sign) =>
+      writes.answer(
+        "noteSign",
+        Schema.Int,
+        write`insert into email_provider_hangs as h (provider, in_a_row, noted_at)
+          values (${provider}, ${sign === "hung" ? 1 : 0}::int, clock_timestamp())
+          on conflict (provider) do update set
+            in_a_row = case when excluded.in_a_row = 0 then 0
+              when h.noted_at > clock_timestamp() - interval '1 minute' then h.in_a_row + 1 else 1 end,
+            noted_at = clock_timestamp()
+          returning h.in_a_row as answer`
+      ),
     record
   })
 })

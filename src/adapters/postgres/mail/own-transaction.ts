@@ -3,7 +3,7 @@ import type { QueueState } from "../../../domain/mail/queue.ts"
 import { asNotBegun, refusalOf } from "./queue-refusals.ts"
 
 /** A mail to queue: as `sendEmail` takes it, and when it is sent. */
-export interface EnqueueRequest extends Omit<SendRequest, "expiresAt" | "requireClaim"> {
+export interface EnqueueRequest extends Omit<SendRequest, "deferAfterMs" | "expiresAt" | "requireClaim"> {
   /** Not before this time, at most 30 days ahead; a text is ISO 8601 with its time zone. */
   readonly sendAt?: string | Date | undefined
   /** From then on the mail is worthless, and is not sent. */

@@ -24,7 +24,8 @@ export const MailRow = Schema.Struct({
   result: Schema.NullOr(SendResult),
   error: TextOrNull,
   createdAt: Millis,
-  mail: Schema.Unknown
+  mail: Schema.Unknown,
+  sender: TextOrNull
 })
 
 export const UpcomingRow = Schema.Struct({

@@ -123,7 +123,7 @@ const COLUMNS = `id, idempotency_key, state, send_at, attempts,
 const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
   enqueue: (entries: ReadonlyArray<QueueEntry>) => {
     const asked = toJsonText(
-      entries.map(({ payloadHash, request }) => ({ request, payload_hash: payloadHash }))
+      entries.map(({ payloadHash, request, sender }) => ({ request, payload_hash: payloadHash, sender }))
     )
     return writes
       .rows(
@@ -137,7 +137,7 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
     ask.first(
       "find",
       MailRow,
-      send`select ${send.literal(COLUMNS)}, result, created_at,
+      send`select ${send.literal(COLUMNS)}, result, created_at, sender,
         request - array['html', 'text', 'attachments'] as mail from email_send_queue where id = ${id}::uuid`
     ),
   cancel: (id: QueueId, actor?: string) =>

@@ -114,14 +114,15 @@ const verdicts = (env: Env) =>
         return { stream: Stream.succeed(unusable(found.failure)), scrub: (text: string) => text }
       }
       const here = found.success
-      const { domains, http, providerB, retryQueue } = here.settings
+      const { domains, http, postmark, providerB, retryQueue } = here.settings
       const stream = Stream.concat(
         Stream.fromIterable([readable(here, yield* Clock.currentTimeMillis), webhooks(here)]),
         examine({
           sender: domains.sender,
           region: providerB.region,
           visibilitySeconds: retryQueue.visibilitySeconds,
-          baseUrl: http.baseUrl
+          baseUrl: http.baseUrl,
+          postmarkUser: postmark.webhookUser
         })
       )
       return { stream: Stream.provide(stream, layerExaminations(here)), scrub: scrubOf(here.settings) }

@@ -10,6 +10,7 @@ import type { CredentialFacts } from "../../../domain/doctor/cloud-credentials.t
 import { cloudNames } from "../../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../../domain/doctor/objects.ts"
+import type { PostmarkFacts } from "../../../domain/doctor/postmark.ts"
 import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../../domain/doctor/queue.ts"
@@ -37,7 +38,8 @@ export const usesReally = (settings: Settings): Readonly<Record<Provider, boolea
     provider_a: settings.providerA.apiKey !== undefined,
     // Without keys the machine's own credentials sign, which only one that is meant to use them has.
     provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b")),
-    smtp: settings.smtp !== undefined
+    smtp: settings.smtp !== undefined,
+    postmark: settings.postmark.serverToken !== undefined
   }
 }
 
@@ -193,6 +195,19 @@ const smtp = ({ settings: { smtp: relay } }: Installation): Effect.Effect<RelayF
         (adapter) => adapter.examineRelay(relay)
       )
 
+/** The server of the token; undefined where none is set. */
+const postmark = ({
+  settings: {
+    postmark: { baseUrl, messageStream, serverToken }
+  }
+}: Installation): Effect.Effect<PostmarkFacts> | undefined =>
+  serverToken === undefined
+    ? undefined
+    : Effect.flatMap(
+        Effect.promise(() => import("../../../adapters/postmark/account.ts")),
+        (adapter) => adapter.examineAccount({ serverToken, baseUrl, messageStream })
+      )
+
 const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
   const { credentials, settings } = here
   const { address } = settings.retryQueue
@@ -215,11 +230,14 @@ const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
     case "Postgres": {
       const layer = clients(here)
       if (layer === undefined) return undefined
-      return DeferQueue.use((store) => store.deadLetters({ limit: MOST_COUNTED })).pipe(
-        Effect.map((letters): QueueFacts => ({
+      return DeferQueue.use((store) =>
+        Effect.all([store.deadLetters({ limit: MOST_COUNTED }), store.isConsumed])
+      ).pipe(
+        Effect.map(([letters, isConsumed]): QueueFacts => ({
           _tag: "Postgres",
           name: address.name,
-          dead: letters.length
+          dead: letters.length,
+          isConsumed: isConsumed === true
         })),
         Effect.provide(deferQueue(settings, { credentials })),
         Effect.provide(layer),
@@ -275,6 +293,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       providerA: providerA(here),
       providerB: providerB(here),
       smtp: smtp(here),
+      postmark: postmark(here),
       queue: queue(here)
     })
   )

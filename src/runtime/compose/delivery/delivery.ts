@@ -98,7 +98,11 @@ export const delivery = (
   }
 ) => {
   const recording = Layer.provide(EventRecording.layer, recordedAlerts(settings))
-  return Layer.mergeAll(EventPoll.layer(settings), AuditDigest.layerHere(settings)).pipe(
+  return Layer.mergeAll(
+    EventPoll.layer(settings),
+    EventPoll.layerRecent(settings),
+    AuditDigest.layerHere(settings)
+  ).pipe(
     Layer.provideMerge(options.traced ? Layer.provide(layerTracedEvents, recording) : recording),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -3,11 +3,13 @@ import { Effect, Layer } from "effect"
 import * as NoSentMails from "../../../adapters/memory/delivery/event-poll.ts"
 import type { ReadSql, WriteSql } from "../../../adapters/postgres/client.ts"
 import * as PollLog from "../../../adapters/postgres/delivery/poll-log.ts"
+import * as RecentEventList from "../../../adapters/postmark/recent-events.ts"
 import * as SentMailList from "../../../adapters/resend/list-mails.ts"
 import type { EventRecording } from "../../../application/delivery/event-recording.ts"
 import * as Poll from "../../../application/delivery/poll.ts"
 import { EventPoll } from "../../../application/delivery/poll.ts"
-import type { SentMails } from "../../../ports/delivery/event-poll.ts"
+import { layer as layerRecentPoll, RecentPoll } from "../../../application/delivery/recent-poll.ts"
+import type { RecentEvents, SentMails } from "../../../ports/delivery/event-poll.ts"
 import type { Leadership } from "../../../ports/leadership.ts"
 import { leaderTicking } from "../../process/leadership.ts"
 import type { Supervisors } from "../../process/supervisor.ts"
@@ -43,13 +45,42 @@ export const tick = Effect.gen(function* () {
   )
 )
 
-/** The leader polls every `EVENTS_POLL_SECONDS`; there is no poll without a real `provider_a`. */
+/** As `tick`, of `postmark`. */
+export const postmarkTick = Effect.gen(function* () {
+  const { run } = yield* RecentPoll
+  const counts = yield* run
+  if (counts.recorded > 0) {
+    yield* Effect.logInfo(
+      "the poll found events that no webhook had reported: check the webhooks of postmark",
+      counts
+    )
+  }
+}).pipe(
+  Effect.catchTags({
+    ListFailure: ({ kind, message }) =>
+      Effect.logError("the poll of postmark failed: the next one tries again", { kind, reason: message }),
+    StoreUnavailable: ({ cause }) =>
+      Effect.logError(
+        "the poll of postmark failed, since the database does not answer: the next one tries again",
+        cause
+      )
+  })
+)
+
+/** The leader polls every `EVENTS_POLL_SECONDS`; a provider that is not real has nothing to ask for. */
 export const ticks = (
   settings: DeliverySettings
-): Layer.Layer<never, never, EventPoll | Leadership | Supervisors> =>
-  settings.providerA.apiKey === undefined
-    ? Layer.empty
-    : leaderTicking("provider-a-events-poll", `${settings.events.pollSeconds} seconds`, tick)
+): Layer.Layer<never, never, EventPoll | RecentPoll | Leadership | Supervisors> => {
+  const every = `${settings.events.pollSeconds} seconds` as const
+  return Layer.merge(
+    settings.providerA.apiKey === undefined
+      ? Layer.empty
+      : leaderTicking("provider-a-events-poll", every, tick),
+    settings.postmark.serverToken === undefined
+      ? Layer.empty
+      : leaderTicking("postmark-events-poll", every, postmarkTick)
+  )
+}
 
 /** The list of `provider_a`; empty when the provider is simulated, since all its events arrive unasked. */
 const sentMails = ({ embedded, providerA }: DeliverySettings): Layer.Layer<SentMails> => {
@@ -57,6 +88,20 @@ const sentMails = ({ embedded, providerA }: DeliverySettings): Layer.Layer<SentM
   if (apiKey !== undefined) return SentMailList.layer({ apiKey, baseUrl, userAgent })
   return embedded ? NoSentMails.layerEmpty : NoSentMails.layerNone
 }
+
+/** The lists of `postmark`; nothing where it is simulated or not set up. */
+const recentEvents = ({
+  postmark: { baseUrl, messageStream, serverToken }
+}: DeliverySettings): Layer.Layer<RecentEvents> =>
+  serverToken === undefined
+    ? NoSentMails.layerNoRecent
+    : RecentEventList.layer({ serverToken, baseUrl, messageStream })
+
+/** The poll of `postmark`'s lists. */
+export const layerRecent = (
+  settings: DeliverySettings
+): Layer.Layer<RecentPoll, never, EventRecording | ReadSql | WriteSql> =>
+  Layer.provide(layerRecentPoll, [recentEvents(settings), PollLog.layer])
 
 /** The poll of `provider_a`'s list. */
 export const layer = (

@@ -14,6 +14,17 @@ export const realProviderA = (settings: MailSettings, client?: ResendClient): Ma
   return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client, userAgent })
 }
 
+/** `postmark`, where its token is set. It is loaded here and not before: most installations have none. */
+export const realPostmark = Effect.fnUntraced(function* ({
+  postmark: { baseUrl, messageStream, serverToken }
+}: Pick<MailSettings, "postmark">): Effect.fn.Return<MailProvider | undefined> {
+  if (serverToken === undefined) return undefined
+  const { makePostmarkProvider } = yield* Effect.promise(
+    () => import("../../../adapters/postmark/postmark-provider.ts")
+  )
+  return makePostmarkProvider({ serverToken, baseUrl, messageStream })
+})
+
 /** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */
 export const realProviderB = Effect.fnUntraced(function* (
   settings: MailSettings,
@@ -51,7 +62,8 @@ export const realProviders = (
       return providersOf({
         provider_a: realProviderA(settings, node?.client),
         provider_b: credentials === undefined ? undefined : yield* realProviderB(settings, credentials),
-        smtp: node === undefined ? undefined : yield* node.relay
+        smtp: node === undefined ? undefined : yield* node.relay,
+        postmark: yield* realPostmark(settings)
       })
     })
   )

@@ -3,14 +3,12 @@ import { Effect, Layer } from "effect"
 import * as Deferrals from "../../../adapters/postgres/mail/deferrals.ts"
 import * as PostgresSendQueue from "../../../adapters/postgres/mail/send-queue.ts"
 import * as SuppressionList from "../../../adapters/postgres/mail/suppression-list.ts"
-import { RETRIES_AT_ONCE } from "../../../application/mail/function-sizes.ts"
 import * as Mailer from "../../../application/mail/mailer.ts"
 import * as Retry from "../../../application/mail/retry.ts"
 import * as Enqueue from "../../../application/send-queue/enqueue.ts"
 import * as Pace from "../../../application/send-queue/pace.ts"
 import { QueueConfig } from "../../../application/send-queue/queue-config.ts"
 import * as Sender from "../../../application/send-queue/sender.ts"
-import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
 import { background } from "../../process/supervisor.ts"
 import type { MailSettings } from "../../settings/settings.ts"
 import { nodeCredentials } from "../node-credentials.ts"
@@ -32,17 +30,6 @@ export const mail = (settings: MailSettings, parts: MailParts) =>
     SuppressionList.layer,
     Deferrals.layer
   ).pipe(Layer.provideMerge(queue(settings)), Layer.provideMerge(mailPorts(settings, parts)))
-
-/** Consumes the retry queue, where there is one. */
-export const retryWorker = Layer.unwrap(
-  Effect.gen(function* () {
-    const deferrals = yield* DeferQueue
-    const { handle } = yield* Retry.RetryHandler
-    return deferrals.configured
-      ? background("retry", deferrals.consume(handle, { concurrency: RETRIES_AT_ONCE }))
-      : Layer.empty
-  })
-)
 
 /** Sends what is in the send queue, at the rate of the account at Amazon SES as soon as that is known. */
 export const queueSender = (settings: MailSettings) =>

@@ -136,25 +136,25 @@ export const mailPorts = (settings: MailSettings, parts: MailParts) =>
     deferQueue(settings, parts)
   )
 
-/**
- * The mailer alone: a process that only sends leaves the retries to one that consumes the queue. Without a database it is
- * degraded: mail goes out without logging or suppression.
- */
+/** What mail is sent with. Without a database it is degraded: mail goes out without logging or suppression. */
+export const mailPortsOn = (
+  settings: MailSettings,
+  parts: MailParts,
+  database: Layer.Layer<Database> | undefined
+) =>
+  database === undefined
+    ? Layer.mergeAll(
+        mailerConfig(settings),
+        parts.providers,
+        parts.crypto,
+        NoMailStore.layerNone,
+        queueWithoutDatabase(settings, parts)
+      )
+    : Layer.provide(mailPorts(settings, parts), database)
+
+/** The mailer alone: a process that only sends leaves the retries to one that consumes the queue. */
 export const mailer = (
   settings: MailSettings,
   parts: MailParts,
   database: Layer.Layer<Database> | undefined
-): Layer.Layer<Mailer.Mailer> =>
-  Mailer.layer.pipe(
-    Layer.provide(
-      database === undefined
-        ? Layer.mergeAll(
-            mailerConfig(settings),
-            parts.providers,
-            parts.crypto,
-            NoMailStore.layerNone,
-            queueWithoutDatabase(settings, parts)
-          )
-        : Layer.provide(mailPorts(settings, parts), database)
-    )
-  )
+): Layer.Layer<Mailer.Mailer> => Layer.provide(Mailer.layer, mailPortsOn(settings, parts, database))

@@ -3,11 +3,11 @@ import { HttpServer } from "effect/http"
 
 import { UndiciResend } from "../../../adapters/resend/undici-resend.ts"
 import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
-import { vendorRequest } from "../../../adapters/simulated/vendor-event.ts"
+import { vendorRequests } from "../../../adapters/simulated/vendor-event.ts"
 import { MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
 import type { MailSettings } from "../../settings/settings.ts"
-import { providersOf, realProviderA, realProviderB } from "./mail-providers.ts"
+import { providersOf, realPostmark, realProviderA, realProviderB } from "./mail-providers.ts"
 import { realRelay } from "./node-providers.ts"
 
 /** What is configured is real, what is not is simulated. */
@@ -27,7 +27,8 @@ export const embeddedProviders = (
         provider_b: simulates.provider_b
           ? simulated.provider("provider_b")
           : yield* realProviderB(settings, credentials),
-        smtp: simulates.smtp ? simulated.provider("smtp") : yield* realRelay(settings)
+        smtp: simulates.smtp ? simulated.provider("smtp") : yield* realRelay(settings),
+        postmark: simulates.postmark ? simulated.provider("postmark") : yield* realPostmark(settings)
       })
     })
   )
@@ -48,24 +49,24 @@ export const makeSimulatedEvents = (settings: MailSettings) => {
   const base = Deferred.makeUnsafe<string>()
   const secrets = {
     webhookSecret: settings.providerA.webhookSecrets[0],
-    busSecret: settings.providerB.webhookSecret
+    busSecret: settings.providerB.webhookSecret,
+    postmark: settings.postmark.webhook
   }
 
   const post = Effect.fnUntraced(function* (event: SimulatedEvent) {
     const url = yield* Deferred.await(base)
-    const request = vendorRequest(event, secrets)
-    if (request === undefined) return
-    const { body, headers, path } = request
-    yield* Effect.tryPromise(async (signal) => {
-      const response = await fetch(url + path, {
-        method: "POST",
-        headers,
-        body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIME_MS)])
+    for (const { body, headers, path } of vendorRequests(event, secrets)) {
+      yield* Effect.tryPromise(async (signal) => {
+        const response = await fetch(url + path, {
+          method: "POST",
+          headers,
+          body,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIME_MS)])
+        })
+        await response.body?.cancel()
+        if (!response.ok) throw new Error(`${path} answered ${response.status}`)
       })
-      await response.body?.cancel()
-      if (!response.ok) throw new Error(`${path} answered ${response.status}`)
-    })
+    }
   })
 
   return {

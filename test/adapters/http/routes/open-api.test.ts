@@ -176,6 +176,7 @@ describe("the OpenAPI document", () => {
       "POST /dev/outbox/{id}/events",
       "POST /dev/simulate",
       "POST /functions/v1/audit-digest",
+      "POST /functions/v1/postmark-webhook",
       "POST /functions/v1/provider-a-events-fetcher",
       "POST /functions/v1/provider-a-webhook",
       "POST /internal/convert-email/convert",

@@ -100,7 +100,7 @@ const slowMailer = (begun: Deferred.Deferred<void>, release: Deferred.Deferred<v
           attemptTimeoutMs: 15_000,
           dbTimeoutMs: 2_500,
           deferDelaysSeconds: [120, 600, 900],
-          costUsd: { provider_a: 0, provider_b: 0, smtp: 0 }
+          costUsd: { provider_a: 0, provider_b: 0, smtp: 0, postmark: 0 }
         })
       ),
       noStore,

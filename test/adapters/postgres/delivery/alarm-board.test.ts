@@ -58,7 +58,7 @@ describe("what the alarms measure", () => {
         unclaimed: 0,
         overdue: 0,
         clocks: { processOffMs: 0, databaseBackMs: 0 },
-        silent: { provider_a: 0, provider_b: 0 },
+        silent: { provider_a: 0, provider_b: 0, postmark: 0 },
         unanswered: 0,
         documents: NO_DOCUMENTS,
         hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 0 },
@@ -271,34 +271,36 @@ describe("what the alarms measure", () => {
       for (const minutes of [25 * 60, 90, 80, 40, 20]) yield* row(minutes)
       for (const minutes of [90, 80]) yield* row(minutes, { provider: "provider_a" })
       yield* row(70, { outcome: "failed", status: "failed" })
-      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 3 })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 3, postmark: 0 })
       yield* row(85, { last_event: "delivered", status: "delivered" })
-      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 2 })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 2, postmark: 0 })
       yield* row(5, { last_event: "sent", outcome: null, category: "unknown" })
-      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 0 })
+      assert.deepStrictEqual((yield* measured).silent, { provider_a: 2, provider_b: 0, postmark: 0 })
     }).pipe(Effect.provide(layerBoard))
   )
 
-  it.live("the mails of provider_a since its webhook brought an event, whatever the poll found of them", () =>
-    Effect.gen(function* () {
-      const sql = yield* WriteSql
-      const log = yield* DeliveryLog
-      const silent = Effect.map(measured, (counts) => counts.silent.provider_a)
-      for (const minutes of [90, 80, 40, 20]) {
-        yield* row(minutes, { provider: "provider_a", last_event: "delivered", status: "delivered" })
-      }
-      assert.strictEqual(yield* silent, 3)
-      yield* log.heard("provider_b")
-      assert.strictEqual(yield* silent, 3)
-      yield* log.heard("provider_a")
-      assert.strictEqual(yield* silent, 0)
-      yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
-      assert.strictEqual(yield* silent, 2)
-      yield* Effect.all(
-        Array.from({ length: 20 }, () => log.heard("provider_a")),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(yield* silent, 0)
-    }).pipe(Effect.provide(layerBoard))
+  it.live.each(["provider_a", "postmark"] as const)(
+    "the mails of %s since its webhook brought an event, whatever the poll found of them",
+    (provider) =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const log = yield* DeliveryLog
+        const silent = Effect.map(measured, (counts) => counts.silent[provider])
+        for (const minutes of [90, 80, 40, 20]) {
+          yield* row(minutes, { provider, last_event: "delivered", status: "delivered" })
+        }
+        assert.strictEqual(yield* silent, 3)
+        yield* log.heard("provider_b")
+        assert.strictEqual(yield* silent, 3)
+        yield* log.heard(provider)
+        assert.strictEqual(yield* silent, 0)
+        yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
+        assert.strictEqual(yield* silent, 2)
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => log.heard(provider)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(yield* silent, 0)
+      }).pipe(Effect.provide(layerBoard))
   )
 })

@@ -204,14 +204,16 @@ const noticeOf = (n: number) => ({
   episode: 1,
   kind: n % 3 === 0 ? ("ended" as const) : ("begun" as const),
   detail: "",
-  at: 0
+  at: 0,
+  taken: [],
+  goesTo: undefined
 })
 
 const alarms: Record<string, Step> = {
   change: ({ board }, n) => board.change({ name: "failovers", ...CHANGES[n % CHANGES.length]! }),
   claimNotice: ({ board }) => Effect.map(board.claimNotice, (notice) => notice && { ...notice, at: 0 }),
   confirmNotice: ({ board }, n) => board.confirmNotice(noticeOf(n)),
-  releaseNotice: ({ board }, n) => board.releaseNotice(noticeOf(n)),
+  releaseNotice: ({ board }, n) => board.releaseNotice(noticeOf(n), n % 2 === 0 ? [] : ["chat"]),
   readAlarms: ({ board }) => board.read
 }
 

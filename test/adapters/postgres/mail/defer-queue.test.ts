@@ -77,7 +77,7 @@ suite(
         })
       }
     }),
-  { dedupes: true, virtualTime: false }
+  { dedupes: true, virtualTime: false, knowsConsumers: true }
 )
 
 describe.concurrent("DeferQueue (PostgreSQL), in trouble", () => {

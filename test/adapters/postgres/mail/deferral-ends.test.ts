@@ -16,12 +16,12 @@ import * as Bulk from "../../../../src/application/conversion/bulk-messages.ts"
 import { Mailer } from "../../../../src/application/mail/mailer.ts"
 import * as Outreach from "../../../../src/application/outreach/outreach.ts"
 import * as Unsubscribe from "../../../../src/application/outreach/unsubscribe.ts"
-import type { ReportingProvider } from "../../../../src/domain/mail/provider.ts"
 import { type ContactMessage, ContactMessages as Messages } from "../../../../src/ports/accounts/accounts.ts"
 import { SharedFiles } from "../../../../src/ports/conversion/shared-files.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
 import { CampaignBook as Book } from "../../../../src/ports/outreach/campaign-book.ts"
 import { makeHarness } from "../../../application/mail/harness.ts"
+import type { SimProvider } from "../../../simulation/providers.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
@@ -41,7 +41,7 @@ const tables = Layer.mergeAll(
 const FIRST_AND_RETRIES = 4
 
 /** The callers on a mailer whose provider stays ambiguous, by default until the schedule ends, and then takes everything. */
-const makeWorld = Effect.fnUntraced(function* (provider: ReportingProvider, ambiguous = FIRST_AND_RETRIES) {
+const makeWorld = Effect.fnUntraced(function* (provider: SimProvider, ambiguous = FIRST_AND_RETRIES) {
   const store = yield* MailStore
   const harness = yield* makeHarness({ store: () => store })
   harness.scripts[provider].push(...Array.from({ length: ambiguous }, () => "ambiguous-lost" as const))

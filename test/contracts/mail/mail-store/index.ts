@@ -2,7 +2,7 @@
  * `MailStore` and the log behind it: claims, rows, suppressions and evidence end the same, whichever writer comes first and
  * however often.
  *
- * Adapters: memory, postgres. Rules: A1, D1, L1, L2, L3, P1, P3, S1, S2, S3, S4, S5, S7, S9, MAIL-7, MAIL-41, MAIL-42, MAIL-43,
+ * Adapters: memory, postgres. Rules: A1, D1, L1, L2, L3, P1, P3, S1, S2, S3, S4, S5, S7, S9, MAIL-7, MAIL-38, MAIL-41, MAIL-42, MAIL-43,
  * MAIL-60, MAIL-65, MAIL-66, MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-16, EVENT-24.
  */
 import { layer } from "@effect/vitest"
@@ -14,6 +14,7 @@ import { claimsAfter } from "./claims-after.ts"
 import { claims } from "./claims.ts"
 import { eventOrder } from "./event-order.ts"
 import { events } from "./events.ts"
+import { hangs } from "./hangs.ts"
 import { Mails } from "./mails.ts"
 import { retries } from "./retries.ts"
 import { rowEvents } from "./row-events.ts"
@@ -34,7 +35,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       logRows,
       events,
       eventOrder,
-      uses
+      uses,
+      hangs
     ])
       chapter(it)
   })

@@ -209,7 +209,7 @@ describe("postlane doctor", () => {
       const found = yield* report("127.0.0.1:1", { PORT: "many", EMAIL_FALLBACK: "pigeon" })
       assert.deepStrictEqual(complaints(found), [
         "fail settings: PORT must be a whole number from 0 to 65535 (unset: 8787)",
-        "fail settings: EMAIL_FALLBACK must be provider_a, provider_b or smtp"
+        "fail settings: EMAIL_FALLBACK must be provider_a, provider_b, smtp or postmark"
       ])
       const wrong = yield* run(["doctor", "--dns-server", "resolver.example"], {})
       assert.strictEqual(wrong.code, 1)

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import { layerAlways } from "../../../../src/adapters/memory/leadership.ts"
 import { EventPoll, PollFailure } from "../../../../src/application/delivery/poll.ts"
+import { RecentPoll } from "../../../../src/application/delivery/recent-poll.ts"
 import { ListFailure } from "../../../../src/ports/delivery/event-poll.ts"
 import { Leadership } from "../../../../src/ports/leadership.ts"
 import { ticks } from "../../../../src/runtime/compose/delivery/event-poll.ts"
@@ -32,8 +33,22 @@ const supervised = Effect.fnUntraced(function* (
       })
     })
   )
+  const recent = Layer.succeed(
+    RecentPoll,
+    RecentPoll.of({
+      run: Effect.suspend(() => {
+        runs += 1
+        return runs === 2
+          ? Effect.fail(new ListFailure({ kind: "refused", message: "no" }))
+          : Effect.succeed({ seen: 1, recorded: 1 })
+      })
+    })
+  )
   const context = yield* Layer.build(
-    ticks(settings(env)).pipe(Layer.provide([poll, leadership]), Layer.provideMerge(Supervisors.layer))
+    ticks(settings(env)).pipe(
+      Layer.provide([poll, recent, leadership]),
+      Layer.provideMerge(Supervisors.layer)
+    )
   )
   yield* TestClock.adjust("190 seconds")
   const fibers = yield* Effect.provideContext(
@@ -53,6 +68,10 @@ describe("the leader's poll", () => {
       assert.deepStrictEqual(yield* supervised({ PROVIDERA_API_KEY: "re_key" }), {
         runs: 4,
         fibers: [["provider-a-events-poll", 0]]
+      })
+      assert.deepStrictEqual(yield* supervised({ POSTMARK_SERVER_TOKEN: "token" }), {
+        runs: 4,
+        fibers: [["postmark-events-poll", 0]]
       })
     })
   )

@@ -2,7 +2,7 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { type AlertOutcome, Alerts } from "../../../../application/delivery/alerts.ts"
-import { perChannel } from "../../../../domain/delivery/alert-policy.ts"
+import { CHANNEL_NAMES, perChannel } from "../../../../domain/delivery/alert-policy.ts"
 import { LogRowId } from "../../../../domain/ids.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
@@ -28,7 +28,8 @@ const AlertRequest = Schema.Struct({
   category: optional,
   source: optional,
   reason: optional,
-  occurredAt: optional
+  occurredAt: optional,
+  taken: Schema.optionalKey(Schema.Array(short).check(Schema.isMaxLength(10)))
 }).annotate({ identifier: "AlertRequest" })
 
 const refusals = bodyRefusals()
@@ -41,7 +42,13 @@ export class AlertGroup extends HttpApiGroup.make("alerts")
       success: Schema.Struct({
         success: Schema.Literal(true),
         delivery: Schema.Literals(["delivered", "disabled"]),
-        escalated: Schema.optionalKey(Schema.Literal("telegram"))
+        escalated: Schema.optionalKey(Schema.Literal("telegram")),
+        lacks: Schema.optionalKey(
+          Schema.Struct({
+            taken: Schema.Array(Schema.String),
+            missing: Schema.Array(Schema.Literals(CHANNEL_NAMES))
+          })
+        )
       }).annotate({ identifier: "AlertAnswer" }),
       error: [
         ...refusals,
@@ -56,7 +63,8 @@ export class AlertGroup extends HttpApiGroup.make("alerts")
         OpenApi.annotations({
           summary: "Raises the alert about one failed send",
           description:
-            "On every wanted channel. After 502 and 503 the caller releases its claim, so that the alert is raised again. " +
+            "On every wanted channel that is not in taken. After 502 and 503 the caller releases its claim, so that the alert is raised again; " +
+            "where a channel lacks it, so that it is raised again with taken. " +
             "Where the recipients hold the alert inbox, the alert goes to the chat alone, whatever the preferences say."
         })
       )
@@ -95,10 +103,15 @@ const unconfigured = problem(
 )
 const failed = problem("ALERT_FAILED", "No channel took the alert")
 
-const answer = Effect.fnUntraced(function* ({ delivery, escalated }: AlertOutcome) {
+const answer = Effect.fnUntraced(function* ({ delivery, escalated, lacks }: AlertOutcome) {
   if (delivery === "unconfigured") return yield* Effect.fail(unconfigured)
   if (delivery === "failed") return yield* Effect.fail(failed)
-  return { success: true as const, delivery, ...(escalated === undefined ? {} : { escalated }) }
+  return {
+    success: true as const,
+    delivery,
+    ...(escalated === undefined ? {} : { escalated }),
+    ...(lacks === undefined ? {} : { lacks })
+  }
 })
 
 /** `POST /internal/email-alert`. */

@@ -2,8 +2,9 @@ import { Effect, Result } from "effect"
 
 import { EventRecording } from "../../../../application/delivery/event-recording.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
+import { type WebhookName, WEBHOOKS } from "../../../../domain/mail/provider.ts"
 import { DeliveryIntake, type WebhookRefused } from "../../../../ports/delivery/delivery-log.ts"
-import { invalidRequest, problem } from "../../server/problem.ts"
+import { invalidRequest, problem, type Problem } from "../../server/problem.ts"
 import { countRefusal, type RefusalReason } from "./webhook-refusals.ts"
 
 /** Largest body of an intake route, bytes. */
@@ -26,27 +27,41 @@ const alertFailed = problem("ALERT_FAILED", "The event is recorded, its alert di
 const REASONS: Readonly<Record<WebhookRefused["about"], RefusalReason>> = {
   secret: "secret_unset",
   signature: "signature",
+  credentials: "secret",
   body: "body"
 }
 
-const refuse = Effect.fnUntraced(function* ({ about, reason }: WebhookRefused) {
-  yield* countRefusal("provider_a", REASONS[about], reason)
-  return yield* Effect.fail(about === "secret" ? problem("FORBIDDEN", reason) : refused(reason))
+/**
+ * How a caller who is not the provider is refused. Postmark sends an event no more once it is answered 403: a wrong password, or none yet,
+ * must not cost the events of that time.
+ */
+const REFUSALS = {
+  "provider-a-webhook": (reason: string) => problem("FORBIDDEN", reason),
+  "postmark-webhook": (reason: string) => problem("UNAUTHENTICATED", reason)
+} as const satisfies Readonly<Record<WebhookName, (reason: string) => Problem>>
+
+const refuse = Effect.fnUntraced(function* <N extends WebhookName>(
+  name: N,
+  { about, reason }: WebhookRefused
+) {
+  yield* countRefusal(WEBHOOKS[name], REASONS[about], reason)
+  if (about === "body" || about === "signature") return yield* Effect.fail(refused(reason))
+  return yield* Effect.fail(REFUSALS[name](reason) as ReturnType<(typeof REFUSALS)[N]>)
 })
 
 /**
- * Makes the answer of `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2). `read` reads the raw body; it runs only where the
- * headers may be those of a signed request.
+ * Makes the answer of a provider's webhook (EVENT-1, EVENT-2, EVENT-6). `read` reads the raw body; it runs only where the headers may be
+ * those of a genuine request.
  */
-export const makeWebhookAnswer = Effect.gen(function* () {
-  const intake = yield* DeliveryIntake
+export const makeWebhookAnswer = Effect.fnUntraced(function* <N extends WebhookName>(name: N) {
+  const webhook = (yield* DeliveryIntake).webhooks[name]
   const recording = yield* EventRecording
   return Effect.fnUntraced(
     function* <E, R>(read: Effect.Effect<Uint8Array, E, R>, headers: Readonly<Record<string, unknown>>) {
-      const known = intake.webhookHeaders(headers)
-      if (Result.isFailure(known)) return yield* refuse(known.failure)
-      const taken = intake.webhook(yield* read, headers)
-      if (Result.isFailure(taken)) return yield* refuse(taken.failure)
+      const known = webhook.admits(headers)
+      if (Result.isFailure(known)) return yield* refuse(name, known.failure)
+      const taken = webhook.read(yield* read, headers)
+      if (Result.isFailure(taken)) return yield* refuse(name, taken.failure)
       const incoming = taken.success
       if (incoming._tag === "Ignored") {
         return incoming.warn
@@ -54,7 +69,7 @@ export const makeWebhookAnswer = Effect.gen(function* () {
           : { ok: true as const, ignored: true as const }
       }
       if (isDeeperThan(incoming.event.raw, MAX_DEPTH)) {
-        yield* countRefusal("provider_a", "body", "the event nests too deeply")
+        yield* countRefusal(WEBHOOKS[name], "body", "the event nests too deeply")
         return yield* Effect.fail(refused("the event nests too deeply"))
       }
       const { alerted } = yield* recording.record(incoming.event)

@@ -13,6 +13,7 @@ import { EventRecording } from "../../../../application/delivery/event-recording
 import { CampaignEvents } from "../../../../application/outreach/campaign-events.ts"
 import type { IncomingEvent } from "../../../../domain/delivery/delivery-event.ts"
 import { isDeeperThan } from "../../../../domain/delivery/untrusted.ts"
+import type { Provider } from "../../../../domain/mail/provider.ts"
 import { DeliveryIntake } from "../../../../ports/delivery/delivery-log.ts"
 import { secretCheck } from "../../server/credentials.ts"
 import { apiOf, builtWith, openQuery } from "../../server/endpoint.ts"
@@ -34,15 +35,17 @@ const errors = [
   problemSchema("INTERNAL", {})
 ] as const
 
-/** The webhook of `provider_a`: the signature authorises the caller. */
+const WebhookAnswer = Schema.Struct({
+  ok: Schema.Literal(true),
+  ignored: Schema.optionalKey(Schema.Literal(true)),
+  warning: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "WebhookAnswer" })
+
+/** The webhooks of `provider_a` and `postmark`: a signature, or basic credentials, authorise the caller. */
 export class WebhookGroup extends HttpApiGroup.make("webhook")
   .add(
     HttpApiEndpoint.post("providerA", "/functions/v1/provider-a-webhook", {
-      success: Schema.Struct({
-        ok: Schema.Literal(true),
-        ignored: Schema.optionalKey(Schema.Literal(true)),
-        warning: Schema.optionalKey(Schema.String)
-      }).annotate({ identifier: "WebhookAnswer" }),
+      success: WebhookAnswer,
       error: [...errors, Forbidden, problemSchema("ALERT_FAILED", {})]
     }).annotateMerge(
       OpenApi.annotations({
@@ -51,6 +54,19 @@ export class WebhookGroup extends HttpApiGroup.make("webhook")
           "Standard Webhooks: the headers `svix-id`, `svix-timestamp` and `svix-signature`, or the same with `webhook-`. " +
           "The raw body is verified before it is read; a signature that does not hold, or a time more than five minutes " +
           "off, is a 400 and nothing is recorded; where PROVIDERA_WEBHOOK_SECRET is unset, everything is a 403. 502 where the event's alert did not go out: send it again."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("postmark", "/functions/v1/postmark-webhook", {
+      success: WebhookAnswer,
+      error: [...errors, problemSchema("UNAUTHENTICATED", {}), problemSchema("ALERT_FAILED", {})]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A delivery event of postmark",
+        description:
+          "HTTP basic credentials, POSTMARK_WEBHOOK_USER and POSTMARK_WEBHOOK_PASSWORD; others are a 401, after which Postmark sends the event again. " +
+          "502 where the event's alert did not go out."
       })
     )
   )
@@ -106,22 +122,24 @@ const tooDeep = (incoming: IncomingEvent) =>
 /** Why the body of an authorised caller was not read. */
 const reasonOf = ({ code }: Problem) => (code === "PAYLOAD_TOO_LARGE" ? "size" : "body")
 
-/** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2): the signature is over the bytes as they came. */
+/** Reads the bytes as they came: a signature is over them. */
+const readCounting = (provider: Provider, request: HttpServerRequest.HttpServerRequest) =>
+  Effect.tapError(readLargeBytes(request, MAX_INTAKE_BODY), (unread) => {
+    const reason = reasonOf(unread)
+    const detail = reason === "size" ? "the body is too large" : "the body ended early"
+    return countRefusal(provider, reason, detail)
+  })
+
+/** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2) and `POST /functions/v1/postmark-webhook` (EVENT-6). */
 export const webhookHandlers = HttpApiBuilder.group(
   apiOf(WebhookGroup),
   "webhook",
   Effect.fnUntraced(function* (handlers) {
-    const answer = yield* makeWebhookAnswer
-    return handlers.handle("providerA", ({ request }) =>
-      answer(
-        Effect.tapError(readLargeBytes(request, MAX_INTAKE_BODY), (unread) => {
-          const reason = reasonOf(unread)
-          const detail = reason === "size" ? "the body is too large" : "the body ended early"
-          return countRefusal("provider_a", reason, detail)
-        }),
-        request.headers
-      )
-    )
+    const ofA = yield* makeWebhookAnswer("provider-a-webhook")
+    const ofPostmark = yield* makeWebhookAnswer("postmark-webhook")
+    return handlers
+      .handle("providerA", ({ request }) => ofA(readCounting("provider_a", request), request.headers))
+      .handle("postmark", ({ request }) => ofPostmark(readCounting("postmark", request), request.headers))
   })
 ).pipe((handlers) => builtWith(handlers, DeliveryIntake, EventRecording))
 

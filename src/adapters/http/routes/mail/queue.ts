@@ -21,7 +21,7 @@ import {
   Unavailable,
   unavailable
 } from "../../server/problem.ts"
-import { CurrentSender, makeAllow, MaySend, senderRefusals } from "../../server/sender.ts"
+import { CurrentSender, makeCaller, MaySend, senderRefusals } from "../../server/sender.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a batch, bytes. */
@@ -150,6 +150,13 @@ const decodeBatch = strictDecoder(Schema.Struct({ emails: Schema.Array(Schema.Un
 
 const noMail = Effect.fail(problem("NOT_FOUND", "The queue has no such mail"))
 
+/** A mail that its caller may know of: a program with a token sees what it has queued itself. */
+const ownMail = Effect.fnUntraced(function* (queue: SendQueue["Service"], queueId: string) {
+  const { token } = yield* CurrentSender
+  const found = isUuid(queueId) ? yield* queue.find(QueueId.make(queueId)) : undefined
+  return found === undefined || (token !== undefined && found.sender !== token.id) ? yield* noMail : found
+})
+
 /** Cancels what waits; `actor`: the admin who does it. */
 export const cancelQueued = Effect.fnUntraced(function* (
   queue: SendQueue["Service"],
@@ -174,7 +181,7 @@ export const queueHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const enqueue = yield* Enqueue
     const queue = yield* SendQueue
-    const allow = yield* makeAllow
+    const caller = yield* makeCaller
 
     const batch = Effect.fnUntraced(function* ({
       request
@@ -184,7 +191,7 @@ export const queueHandlers = HttpApiBuilder.group(
       const body = decodeBatch(yield* readLargeJson(request, MAX_BATCH_BODY))
       if (Result.isFailure(body)) return yield* Effect.fail(invalidRequest(body.failure))
       const sender = yield* CurrentSender
-      const queued = yield* enqueue.all(body.success.emails, allow(sender))
+      const queued = yield* enqueue.all(body.success.emails, caller(sender))
       return HttpServerResponse.jsonUnsafe(
         {
           ok: true,
@@ -212,9 +219,8 @@ export const queueHandlers = HttpApiBuilder.group(
       )
       .handle("readQueued", ({ params: { queueId } }) =>
         Effect.gen(function* () {
-          const found = isUuid(queueId) ? yield* queue.find(QueueId.make(queueId)) : undefined
-          if (found === undefined) return yield* noMail
-          const { createdAt: _createdAt, id, mail: _mail, nextAttemptAt, sendAt, ...rest } = found
+          const found = yield* ownMail(queue, queueId)
+          const { createdAt: _createdAt, id, mail: _mail, nextAttemptAt, sendAt, sender: _, ...rest } = found
           return {
             queueId: id,
             ...rest,
@@ -223,6 +229,11 @@ export const queueHandlers = HttpApiBuilder.group(
           }
         }).pipe(Effect.catchTag("StoreUnavailable", queueAway))
       )
-      .handle("cancelQueued", ({ params: { queueId } }) => cancelQueued(queue, queueId))
+      .handle("cancelQueued", ({ params: { queueId } }) =>
+        Effect.andThen(
+          Effect.catchTag(ownMail(queue, queueId), "StoreUnavailable", queueAway),
+          cancelQueued(queue, queueId)
+        )
+      )
   })
 ).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, SenderAccess, MaySend))

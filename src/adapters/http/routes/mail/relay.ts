@@ -21,7 +21,7 @@ import {
   problemSchema,
   Unavailable
 } from "../../server/problem.ts"
-import { CurrentSender, makeAllow, MaySend, senderRefusals } from "../../server/sender.ts"
+import { CurrentSender, makeCaller, MaySend, senderRefusals } from "../../server/sender.ts"
 import { queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
@@ -178,15 +178,15 @@ export const relayHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const mailer = yield* Mailer
     const enqueue = yield* Enqueue
-    const allow = yield* makeAllow
+    const caller = yield* makeCaller
     const answered = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       sender: CurrentSender["Service"]
     ) {
       const body = yield* read(request)
-      if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body, allow(sender)))
+      if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body, caller(sender)))
       const mail = yield* mailOf(body)
-      yield* allow(sender)([mail])
+      yield* caller(sender).allow([mail])
       return yield* answer(mail, yield* mailer.send(mail))
     })
     const relay = (request: HttpServerRequest.HttpServerRequest, sender: CurrentSender["Service"]) =>

@@ -9,7 +9,7 @@ import { makeMailDatabase, type MailDatabase } from "../../../../../src/adapters
 import { Alerts } from "../../../../../src/application/delivery/alerts.ts"
 import * as EventRecording from "../../../../../src/application/delivery/event-recording.ts"
 import type { FailedSend } from "../../../../../src/domain/delivery/delivery-event.ts"
-import { DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
+import { DeliveryIntake, DeliveryLog } from "../../../../../src/ports/delivery/delivery-log.ts"
 import * as Intake from "../../../../../src/runtime/compose/delivery/delivery-intake.ts"
 import { decodeSettings } from "../../../../../src/runtime/settings/settings.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
@@ -24,7 +24,11 @@ const ses = read("ses-events")
 const bounced = resend.find(({ type }) => type === "email.bounced")
 const busBounce = ses.find(({ detail }) => detail.eventType === "Bounce")
 
-const settings = decodeSettings({ PROVIDERA_WEBHOOK_SECRET: SIGNING }, { embedded: true })
+const PASSWORD = "postmark-secret-4711"
+const settings = decodeSettings(
+  { PROVIDERA_WEBHOOK_SECRET: SIGNING, POSTMARK_WEBHOOK_PASSWORD: PASSWORD },
+  { embedded: true }
+)
 if (settings._tag === "Failure") throw new Error("settings")
 const intake = Intake.layer(settings.success)
 
@@ -51,7 +55,7 @@ const log = Layer.effect(
             ),
       heard: (provider) => Effect.sync(() => void heard.push(provider)),
       traceparent: () => Effect.undefined,
-      releaseAlert: (sendId) => database.releaseAlert(sendId),
+      releaseAlert: (...given) => database.releaseAlert(...given),
       confirmAlert: (sendId) => database.confirmAlert(sendId),
       claimDueAlert: Effect.suspend(() => database.claimDueAlert)
     })
@@ -87,6 +91,78 @@ const bus = (body: string, headers: Record<string, string> = { "x-webhook-secret
   })
 const text = JSON.stringify(bounced)
 const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
+
+const basic = (password: string) => ({
+  authorization: `Basic ${Buffer.from(`postlane:${password}`).toString("base64")}`
+})
+const postmark = (body: string, headers: Record<string, string> = basic(PASSWORD), on = server) =>
+  call(on, "/functions/v1/postmark-webhook", { method: "POST", headers, body })
+
+describe("the webhook of postmark", () => {
+  const hard = JSON.stringify({
+    RecordType: "Bounce",
+    Type: "HardBounce",
+    MessageID: "m-1",
+    Email: "ann@example.test",
+    BouncedAt: "2026-11-05T16:33:54.9070259Z",
+    Inactive: true
+  })
+
+  it("records, suppresses and alerts once, and acknowledges the same event again (E1)", async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const answer = await postmark(hard)
+      expect([answer.status, answer.json]).toEqual([200, { ok: true }])
+    }
+    expect(database.rows().map(({ provider, status }) => [provider, status])).toEqual([
+      ["postmark", "bounced"]
+    ])
+    expect(database.suppressions()).toEqual([{ email: "ann@example.test", reason: "hard_bounce" }])
+    expect(alerts).toHaveLength(1)
+  })
+
+  it("answers 401 without its credentials, since a 403 would end Postmark's tries, and records nothing", async () => {
+    const unset = decodeSettings({}, { embedded: true })
+    if (unset._tag === "Failure") throw new Error("settings")
+    const open = await startServer({ intake: Intake.layer(unset.success), recording })
+    const refusals = [
+      await postmark(hard, {}),
+      await postmark(hard, basic("")),
+      await postmark(hard, basic("other")),
+      await postmark(hard, signed(hard)),
+      await postmark(hard, { ...basic(PASSWORD), authorization: `Bearer ${PASSWORD}` }),
+      await postmark(hard, basic(PASSWORD), open),
+      await postmark(hard, basic(""), open)
+    ]
+    for (const { json, status } of refusals) expect([status, json.code]).toEqual([401, "UNAUTHENTICATED"])
+    await open.stop()
+    expect([database.rows(), alerts]).toEqual([[], []])
+    expect([...server.logs, ...open.logs].join("\n")).not.toContain(PASSWORD)
+  })
+
+  it("is not read either without its credentials", () => {
+    const { webhooks } = Effect.runSync(Effect.provide(Effect.service(DeliveryIntake), intake))
+    const ours = webhooks["postmark-webhook"]
+    const taken = (headers: Record<string, string>) => ours.read(Buffer.from(hard), headers)._tag
+    expect([taken({}), taken(basic("other")), taken(basic(PASSWORD))]).toEqual([
+      "Failure",
+      "Failure",
+      "Success"
+    ])
+  })
+
+  it("refuses what is no event, ignores what is none of ours, and asks again where nothing was recorded", async () => {
+    for (const junk of ["", "no json", `{"RecordType":"Open","MessageID":"m","x":${deep(5_000)}}`])
+      expect((await postmark(junk)).status).toBe(400)
+    expect((await postmark("x".repeat(10_000_000))).status).toBe(413)
+    expect((await postmark('{"RecordType":"Inbound"}')).json).toEqual({ ok: true, ignored: true })
+    expect((await postmark('{"RecordType":"Open"}')).json).toMatchObject({
+      ok: true,
+      warning: expect.any(String)
+    })
+    down = true
+    expect((await postmark(hard)).status).toBe(500)
+  })
+})
 
 describe("the webhook of provider_a", () => {
   it("records, suppresses and alerts once, and acknowledges the same event again (E1)", async () => {

@@ -108,6 +108,15 @@ it("queues a mail of Resend's own SDK, reads, reschedules and cancels it (FRONT-
   const got = await resend.emails.get(id)
   expect(got.data).toMatchObject({ object: "email", id, last_event: "scheduled", scheduled_at: at })
   const later = new Date(Date.now() + 7_200_000).toISOString()
+  // Another program's mail does not exist for it.
+  const stranger = sdk(texts.get("bound"))
+  for (const refused of [
+    await stranger.emails.get(id),
+    await stranger.emails.cancel(id),
+    await stranger.emails.update({ id, scheduledAt: later })
+  ])
+    expect(refused.error?.name).toBe("not_found")
+  expect((await stateOf(id))!.sendAt).toBe(Date.parse(at))
   expect((await resend.emails.update({ id, scheduledAt: later })).data).toEqual({ object: "email", id })
   expect((await stateOf(id))!.sendAt).toBe(Date.parse(later))
   expect((await resend.emails.cancel(id)).data).toEqual({ object: "email", id })

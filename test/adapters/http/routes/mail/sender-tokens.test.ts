@@ -114,10 +114,18 @@ it("opens the public path of the relay, the batch and the queue, and no other (F
   expect(batch.status).toBe(202)
   const path = `/api/queued-emails/${batch.json.emails[0].queueId}`
   expect((await request("GET", path, bearer)).json.state).toBe("queued")
+  // Another program's mail does not exist for it.
+  const { bearer: stranger } = await make({ name: "stranger" })
+  for (const method of ["GET", "DELETE"])
+    expect((await request(method, path, stranger)).json.code).toBe("NOT_FOUND")
+  const unowned = await send({ "x-proxy-secret": PROXY_SECRET }, { queue: true })
+  const other = `/api/queued-emails/${unowned.json.queueId}`
+  expect((await request("DELETE", other, bearer)).json.code).toBe("NOT_FOUND")
+  expect((await request("GET", path, { "x-proxy-secret": PROXY_SECRET })).json.state).toBe("queued")
   expect((await request("DELETE", path, bearer)).json.state).toBe("cancelled")
   expect((await send(bearer, { queue: true })).status).toBe(202)
-  for (const other of ["/api/admin/email-log", "/api/admin/sender-tokens"])
-    expect((await request("GET", other, bearer)).status).toBe(401)
+  for (const closed of ["/api/admin/email-log", "/api/admin/sender-tokens"])
+    expect((await request("GET", closed, bearer)).status).toBe(401)
   expect((await send({ "x-proxy-secret": PROXY_SECRET })).status).toBe(200)
   expect((await send({})).json.code).toBe("FORBIDDEN")
   expect((await send({ authorization: "Basic eDp5" })).json.code).toBe("FORBIDDEN")

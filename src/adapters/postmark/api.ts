@@ -1,0 +1,119 @@
+import { Effect, Redacted } from "effect"
+
+import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+
+/** What the adapter is made from. */
+export interface PostmarkOptions {
+  /** `POSTMARK_SERVER_TOKEN`. One that cannot be a header makes every send `unavailable`. */
+  readonly serverToken: Redacted.Redacted
+  /** `POSTMARK_BASE_URL`; the vendor's where absent. */
+  readonly baseUrl?: string | undefined
+  /** `POSTMARK_MESSAGE_STREAM`: of all mail but marketing. */
+  readonly messageStream: string
+}
+
+/** The vendor's API. */
+const VENDOR_URL = "https://api.postmarkapp.com"
+const HEADER_VALUE = /^[\x21-\x7e]+$/
+
+export const addressOfApi = ({ baseUrl = VENDOR_URL }: PostmarkOptions): string =>
+  baseUrl.replace(/(?<!\/)\/+$/, "")
+
+/** Whether the token can be sent. `fetch` would throw one that cannot, in its message. */
+export const isToken = (token: string): boolean => HEADER_VALUE.test(token)
+
+/** An answer that was read to its end. */
+export interface Answer {
+  readonly status: number
+  /** Undefined where the whole body is no JSON. */
+  readonly body: unknown
+  /** `Retry-After`, where it is a number, milliseconds. */
+  readonly retryAfterMs: number | undefined
+}
+
+/** There is no answer, or its body broke off. */
+export interface NoAnswer {
+  readonly why: string
+  /** Nothing of the request left this machine: there was no connection. */
+  readonly unsent: boolean
+}
+
+/** Codes of Node's TLS for a peer that it does not believe: the handshake, which comes before the request, was not ended. */
+const UNTRUSTED =
+  /^(?:ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+
+const memberOf = (error: Error, name: "code" | "syscall"): unknown =>
+  (error as { readonly code?: unknown; readonly syscall?: unknown })[name]
+
+/**
+ * Whether an error of `fetch` proves that no byte of the request left. Node names the system call that failed: `connect` and
+ * `getaddrinfo` come before the request, while a connection that is lost later fails in `read` or `write`. Where there is no Node no
+ * error says so, and nothing is proven.
+ */
+const isUnsent = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isUnsent)
+  const [code, syscall] = [memberOf(error, "code"), memberOf(error, "syscall")]
+  if (syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT") return true
+  if (typeof code === "string" && UNTRUSTED.test(code)) return true
+  return error instanceof TypeError && isUnsent(error.cause)
+}
+
+/** Where a name has several addresses, their errors come as one with an empty message. */
+const reasonOf = (cause: unknown): string => {
+  if (cause instanceof AggregateError && cause.message === "") return cause.errors.map(reasonOf).join("; ")
+  const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause
+  if (inner instanceof AggregateError) return reasonOf(inner)
+  return inner instanceof Error && inner.message !== "" ? inner.message : "the request did not get through"
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const retryAfterOf = (headers: Headers): number | undefined => {
+  const value = headers.get("retry-after")?.trim() ?? ""
+  return /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
+}
+
+/** What is asked besides the path. */
+interface Question {
+  /** Of a POST, JSON; a GET has none. */
+  readonly body?: string
+  /** Limit on the answer. */
+  readonly maxBytes?: number
+}
+
+/**
+ * One call, with `fetch`, which no runtime retries for a POST. The answer is read to a bound and no redirect is followed: it would make
+ * the POST a GET, and carry the token elsewhere. An interruption aborts it.
+ */
+export const ask = (
+  options: PostmarkOptions,
+  path: string,
+  { body, maxBytes = body === undefined ? MAX_ANSWER : MAX_SEND_ANSWER }: Question = {}
+): Effect.Effect<Answer, NoAnswer> =>
+  Effect.tryPromise({
+    try: async (signal): Promise<Answer> => {
+      const answer = await fetch(addressOfApi(options) + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          accept: "application/json",
+          "x-postmark-server-token": Redacted.value(options.serverToken),
+          ...(body === undefined ? {} : { "content-type": "application/json" })
+        },
+        ...(body === undefined ? {} : { body }),
+        redirect: "manual",
+        signal
+      })
+      const whole = boundedBody(maxBytes)
+      const { status, headers } = answer
+      for await (const chunk of answer.body ?? []) whole.add(chunk)
+      return { status, body: jsonOf(whole.text()), retryAfterMs: retryAfterOf(headers) }
+    },
+    catch: (cause): NoAnswer => ({ why: reasonOf(cause), unsent: isUnsent(cause) })
+  })

@@ -1,0 +1,82 @@
+import { Effect, Option, Redacted } from "effect"
+
+import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
+import { fieldsOf, idOf, textOf } from "../../domain/delivery/untrusted.ts"
+import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { addressOfApi, type Answer, ask, isToken, type NoAnswer, type PostmarkOptions } from "./api.ts"
+import { classifyAnswer } from "./classify.ts"
+import { decodeBody, dropRecipients, payloadOf, prepareRequest } from "./request.ts"
+
+/** An accepted mail of which some recipients are inactive says so, by their addresses. */
+const INACTIVE = /\binactive address(?:es)?\b/i
+
+/**
+ * `postmark`: its Email API. It has no idempotency key: a request is made once. From Node and every runtime with `fetch`; an interruption
+ * aborts the request.
+ */
+export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => {
+  const token = Redacted.value(options.serverToken)
+  const address = addressOfApi(options)
+
+  const failure = (kind: FailureKind, message: string, code?: string, holdMs?: number) =>
+    new ProviderFailure({
+      provider: "postmark",
+      kind,
+      message: failureText(message, [token]),
+      code,
+      ...(holdMs === undefined ? {} : { pace: { holdMs } })
+    })
+
+  const unanswered = ({ unsent, why }: NoAnswer): ProviderFailure =>
+    failure(
+      unsent ? "unavailable" : "ambiguous",
+      noAnswer("postmark", { address, cause: why, settings: "POSTMARK_BASE_URL" })
+    )
+
+  const accepted = (answer: Answer): Effect.Effect<Accepted, ProviderFailure> => {
+    const { ErrorCode, Message, MessageID } = fieldsOf(answer.body)
+    const messageId = idOf(MessageID)
+    if (answer.status === 200 && ErrorCode === 0 && messageId !== undefined) {
+      const text = textOf(Message) ?? ""
+      return Effect.as(
+        INACTIVE.test(text)
+          ? Effect.logWarning("postmark takes the mail and holds it back from some of its recipients", {
+              messageId,
+              reason: failureText(text, [token])
+            })
+          : Effect.void,
+        { messageId }
+      )
+    }
+    if (answer.status === 200) {
+      return Effect.fail(failure("ambiguous", "the provider answered without a message id"))
+    }
+    const { code, holdMs, kind, message } = classifyAnswer(answer)
+    return Effect.fail(failure(kind, message, code, holdMs))
+  }
+
+  const send: MailProvider["send"] = (request) =>
+    Effect.suspend(() => {
+      if (!isToken(token)) {
+        return Effect.fail(failure("unavailable", "the server token is missing or malformed"))
+      }
+      const body = Option.getOrUndefined(decodeBody(request.body))
+      if (body === undefined) {
+        return Effect.fail(failure("rejected", "the request is not one that this provider prepared"))
+      }
+      return ask(options, "/email", { body: payloadOf(body) }).pipe(
+        Effect.mapError(unanswered),
+        Effect.tap(({ status }) => answeredWith(status)),
+        Effect.flatMap(accepted),
+        (asked) => Effect.andThen(asksServer(address), asked)
+      )
+    })
+
+  return {
+    provider: "postmark",
+    prepare: prepareRequest(options.messageStream),
+    withoutRecipients: dropRecipients,
+    send
+  }
+}
