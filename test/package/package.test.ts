@@ -310,6 +310,13 @@ describe("the published package", () => {
     assert.deepStrictEqual(JSON.parse(output), ["One", "Two"])
   })
 
+  it("runs the tests of the guide to tests", async () => {
+    const guide = snippets.find(({ text }) => text.includes("simulateEmail()"))!
+    const { PATH } = process.env
+    const output = await succeeds(process.execPath, ["--test", guide.file], at("app"), { PATH })
+    assert.match(output, /pass 2\n/)
+  })
+
   it("converts", async () => {
     assert.match(await succeeds(process.execPath, ["convert.js"], at("app")), /\{"pages":3\}/)
   })

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { createInterface } from "node:readline"
 
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
@@ -17,6 +20,8 @@ const RECEIPT = {
   source: "api:test",
   idempotencyKey: "receipt/17"
 } as const
+
+const ENTRY = new URL("../../../src/runtime/entries/testing.ts", import.meta.url).href
 
 const SECRET = `whsec_${Buffer.from("a secret of the shop, for its hook").toString("base64")}`
 
@@ -122,5 +127,22 @@ describe("a server of a test's own", () => {
     await Promise.all(two.map(({ close }) => close()))
     for (const { dataDir } of two) assert.isFalse(existsSync(dataDir))
     for (const { url } of two) assert.isUndefined(await fetch(`${url}/health`).catch(() => undefined))
+  })
+
+  it("ends with the process that started it, and takes its data along", async () => {
+    const script = `
+      const { startPostlane } = await import(${JSON.stringify(ENTRY)})
+      const { dataDir, url } = await startPostlane()
+      console.log(JSON.stringify({ dataDir, url }))
+      setInterval(() => undefined, 1000)`
+    const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    const [line] = (await once(createInterface({ input: parent.stdout }), "line")) as [string]
+    const { dataDir, url } = JSON.parse(line) as { readonly dataDir: string; readonly url: string }
+    assert.isTrue(existsSync(dataDir))
+    parent.kill("SIGKILL")
+    await until("its data is gone", () => !existsSync(dataDir))
+    assert.isUndefined(await fetch(`${url}/health`).catch(() => undefined))
   })
 })
