@@ -36,17 +36,22 @@ const read = async (webhook: Webhook, request: IncomingMessage): Promise<MailEve
   return webhook.verify(await text(request), headers) as MailEvent
 }
 
-/** The shop's end of the event hook: marks the recipients of a mail that came back for good. */
+/** What the shop answers to an event: it marks the recipients of a mail that came back for good. */
+const heard = async (webhook: Webhook, request: IncomingMessage): Promise<number> => {
+  try {
+    const { data, type } = await read(webhook, request)
+    if (type === "email.bounced" && data.permanent === true)
+      for (const address of data.to ?? []) unreachable.add(address)
+    return 204
+  } catch {
+    return 400
+  }
+}
+
+/** The shop's end of the event hook. */
 export const makeHook = (secret: string): Server => {
   const webhook = new Webhook(secret)
   return createServer((request, response) => {
-    read(webhook, request).then(
-      ({ data, type }) => {
-        if (type === "email.bounced" && data.permanent === true)
-          for (const address of data.to ?? []) unreachable.add(address)
-        response.writeHead(204).end()
-      },
-      () => response.writeHead(400).end()
-    )
+    void heard(webhook, request).then((status) => response.writeHead(status).end())
   })
 }

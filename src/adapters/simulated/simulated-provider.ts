@@ -54,15 +54,18 @@ interface Simulation {
 
 type MessageIds = Pick<KeyMemory, "messageId" | "outboxId" | "at">
 
+const recordOf = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))
+
+const membersOf = ({ body }: ProviderRequest) => Option.getOrElse(recordOf(body), () => ({}))
+
 /** A request carries its category, which no provider gets, for what is scripted for it. */
-const Labelled = Schema.Struct({ category: Schema.String })
-const labelOf = Schema.decodeUnknownOption(Labelled)
-
 const labelled = (request: ProviderRequest, category: string | undefined): ProviderRequest =>
-  category === undefined ? request : { ...request, body: { ...Object(request.body), category } }
+  category === undefined ? request : { ...request, body: { ...membersOf(request), category } }
 
-const categoryOf = (request: ProviderRequest): string | undefined =>
-  Option.getOrUndefined(labelOf(request.body))?.category
+const categoryOf = (request: ProviderRequest): string | undefined => {
+  const { category }: { readonly category?: Schema.Json } = membersOf(request)
+  return typeof category === "string" ? category : undefined
+}
 
 const failure = (
   { provider }: Simulation,

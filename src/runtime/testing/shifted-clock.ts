@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect } from "effect"
+import { type Clock, Duration, Effect } from "effect"
 
 /** Node's longest timer, milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -56,7 +56,7 @@ export const makeShiftedClock = (): ShiftedClock => {
     },
     advance: (ms) => {
       shiftMs += Math.ceil(ms)
-      for (const look of [...waiting]) look()
+      for (const look of waiting) look()
     }
   }
 }

@@ -225,7 +225,12 @@ const askedIn = ({ address = "", after = "", before = "", q = "" }: ListQuery) =
 })
 
 const summaryOf = ({ at, category, from, id, key, subject, to, via }: OutboxEntry) => ({
-  ...{ id, via, from, to, subject, at },
+  id,
+  via,
+  from,
+  to,
+  subject,
+  at,
   idempotencyKey: key ?? null,
   category: category ?? null
 })

@@ -54,6 +54,19 @@ const isThere = (path: string): Promise<boolean> =>
 const remove = (path: string) =>
   Effect.ignore(Effect.promise(() => rm(path, { recursive: true, force: true })))
 
+/** How long a prepared database is kept that another version has made, milliseconds. */
+const KEPT_MS = 7 * 86_400_000
+
+/** Removes what earlier versions prepared, and what a killed process left half made. */
+const removeOld = async (cache: string): Promise<void> => {
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name)
+    const found = await lstat(path).catch(() => undefined)
+    if (found !== undefined && Date.now() - found.mtimeMs > KEPT_MS)
+      await rm(path, { recursive: true, force: true })
+  }
+}
+
 /** Makes the template beside its place and moves it there when it is complete: of several that make it at once, the first does. */
 const prepare = Effect.fnUntraced(function* (template: string) {
   const unfinished = `${template}.${randomUUID()}`
@@ -87,7 +100,10 @@ export const temporaryData: Effect.Effect<string, CannotStart, Scope.Scope> = Ef
   })
   const folder = yield* Effect.acquireRelease(made, remove)
   yield* Effect.gen(function* () {
-    if (!(yield* Effect.promise(() => isThere(template)))) yield* prepare(template)
+    if (!(yield* Effect.promise(() => isThere(template)))) {
+      yield* Effect.promise(() => removeOld(cache))
+      yield* prepare(template)
+    }
     if (yield* Effect.promise(() => isThere(template))) yield* copyTemplate(template, folder)
   }).pipe(Effect.catchTag("EmbeddedPostgresError", ({ message }) => new CannotStart({ message })))
   return folder
