@@ -83,6 +83,14 @@ describe("a send of this process", () => {
   })
 })
 
+it("is the simulation's that began last, also after an earlier one has ended", async () => {
+  const later = await simulateEmail({ env: {} })
+  await mail.close()
+  await sendEmail(RECEIPT)
+  await later.outbox.expectOne({ to: "ann@shop.test" })
+  await later.close()
+})
+
 describe("an expectation that is not met", () => {
   it("names what is there", async () => {
     await sendEmail(RECEIPT)
