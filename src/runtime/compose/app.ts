@@ -135,7 +135,7 @@ export interface StartOptions {
   readonly embedded: boolean
   /** The output is one line of JSON, which says where everything is; the log goes to the error output. */
   readonly json?: boolean
-  /** For tests: a data folder that is removed at the end, ports of the system's choice, and it ends with the process that started it. */
+  /** For tests: the data folder is removed at the end, the system chooses the ports, and the process ends with its parent. */
   readonly temporary?: boolean
 }
 
@@ -161,7 +161,7 @@ export const run = (options: StartOptions) =>
     const starters = options.temporary === true && npm.length === 0 ? [process.ppid] : npm
     yield* surviveClosedOutput([process.stdout, process.stderr])
     const { beforeListen, settings } = yield* startSettings(yield* environment(options), options.embedded)
-    // A database of its own is one whose time can be put forward, too.
+    // Only the time of the temporary database can be put forward.
     const clock =
       options.temporary === true && settings.database === undefined ? makeShiftedClock() : undefined
     const sink = options.json === true ? process.stderr : process.stdout

@@ -65,9 +65,9 @@ export interface SimulatedEmail extends ProviderReports, AsyncDisposable {
   readonly outbox: TestOutbox
   readonly provider: ProviderControl
   readonly clock: TestClock
-  /** Whom no mail goes to any more, and why. */
+  /** The addresses that get no mail, with the reason. */
   readonly suppressions: () => ReadonlyArray<{ readonly email: string; readonly reason: string }>
-  /** The rows of the send log, oldest first; a retry has one of its own. */
+  /** The rows of the send log, oldest first; a retry has a separate row. */
   readonly log: () => ReadonlyArray<LoggedMail>
   readonly close: () => Promise<void>
 }
@@ -75,13 +75,13 @@ export interface SimulatedEmail extends ProviderReports, AsyncDisposable {
 export interface SimulatedEmailOptions {
   /** Settings by name, in place of those of `process.env`. Databases, queues and providers in it are not used. */
   readonly env?: Readonly<Record<string, unknown>> | undefined
-  /** Gets each line of the log, which nobody gets otherwise: what a test provokes is no news. */
+  /** Receives each line of the log. By default the log is dropped, since tests provoke failures on purpose. */
   readonly log?: ((line: string) => void) | undefined
 }
 
 const FOLDER = "postlane-mail-"
 
-/** Settings of these areas name what a simulation has of its own. */
+/** Settings of these areas are ignored: they name external services, which are simulated. */
 const OUTSIDE: ReadonlySet<string> = new Set([
   "database",
   "providerA",

@@ -51,11 +51,11 @@ export interface MailSource {
 
 /** The mails that the simulated providers delivered. */
 export interface TestOutbox {
-  /** Those that match, newest first. */
+  /** The matching mails, newest first. */
   readonly list: (match?: MailMatch) => Promise<ReadonlyArray<TestMail>>
   /**
-   * Waits for a mail that matches, and fails where there is none after five seconds (`withinMs`), or more than one. It does not wait for a
-   * second one: call it when all that could send has ended.
+   * Waits up to five seconds (`withinMs`) for a matching mail. Fails if none arrives, or if more than one matches. It does not wait for a
+   * second mail, so call it after everything has been sent.
    */
   readonly expectOne: (match: MailMatch, options?: { readonly withinMs?: number }) => Promise<TestMail>
   /** Fails where a mail matches now. */

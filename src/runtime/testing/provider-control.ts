@@ -39,7 +39,7 @@ export interface ProviderReports {
   ) => Promise<void>
 }
 
-/** Whom a report is about: all recipients unless it says so. */
+/** The recipients of a report; all by default. */
 export interface AboutRecipients {
   readonly recipients?: ReadonlyArray<string> | undefined
 }

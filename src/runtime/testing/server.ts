@@ -13,7 +13,7 @@ import type { TestClock } from "./in-process.ts"
 import { type MailSummary, makeTestOutbox, type TestOutbox } from "./outbox.ts"
 import { makeControl, makeReports, type ProviderControl, type ProviderReports } from "./provider-control.ts"
 
-/** From a build the programs stand beside this file. */
+/** In a build all programs are in one folder. */
 const PROGRAM = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../entries/cli.ts" : "./cli.js", import.meta.url)
 )
@@ -128,7 +128,7 @@ export const startPostlane = async (options: StartOptions = {}): Promise<TestPos
   let kept = ""
   const log = () => kept
   const child = spawn(process.execPath, [PROGRAM, "start", "--temporary", "--json"], {
-    // Set, the server need not begin anew with it.
+    // Otherwise the server would replace its process to set it.
     env: { MALLOC_ARENA_MAX: "2", ...plainEnvironment(), ...options.env },
     stdio: ["ignore", "pipe", "pipe"]
   })

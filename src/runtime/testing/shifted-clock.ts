@@ -7,7 +7,7 @@ const NANOS_PER_MILLI = 1_000_000n
 
 /** A clock that goes as time does, and further when it is told to. */
 export interface ShiftedClock extends Clock.Clock {
-  /** Puts it forward by so many milliseconds; whoever waits for a time that has passed then goes on. */
+  /** Puts it forward by this many milliseconds and ends the waits whose time has passed. */
   readonly advance: (ms: number) => void
 }
 

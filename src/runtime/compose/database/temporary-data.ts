@@ -67,7 +67,7 @@ const removeOld = async (cache: string): Promise<void> => {
   }
 }
 
-/** Makes the template beside its place and moves it there when it is complete: of several that make it at once, the first does. */
+/** Makes the template under another name and renames it when it is complete; if several processes do this at once, the first one wins. */
 const prepare = Effect.fnUntraced(function* (template: string) {
   const unfinished = `${template}.${randomUUID()}`
   yield* Effect.gen(function* () {
@@ -87,8 +87,8 @@ const prepare = Effect.fnUntraced(function* (template: string) {
 })
 
 /**
- * A data folder that goes with the scope, with a migrated database that is copied from a prepared one: the first start of a version
- * prepares it, and takes some seconds longer.
+ * A data folder that is removed with the scope. Its migrated database is a copy of a prepared one; the first start of a version prepares it,
+ * which takes some seconds longer.
  */
 export const temporaryData: Effect.Effect<string, CannotStart, Scope.Scope> = Effect.gen(function* () {
   const cache = yield* filesOf("keep prepared databases", cacheFolder)
