@@ -43,6 +43,18 @@ const eventOf = (
   }
 }
 
+/** Puts a script there; addresses are compared in lower case. */
+const scriptIn =
+  (scripts: Awaited<ReturnType<typeof makeScripts>>): SimulatedMail["Service"]["script"] =>
+  (provider, outcomes, otherwise = "ok", { to, ...rest } = {}) =>
+    Effect.tryPromise({
+      try: () => {
+        const target = to === undefined ? rest : { ...rest, to: formattedKey(to) }
+        return scripts.put(provider, { outcomes, otherwise, target })
+      },
+      catch: outboxUnavailable("put")
+    })
+
 /**
  * The simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`,
  * what counts against a limit in `<dataDir>/simulated-pace`, scripts in `<dataDir>/simulated-scripts`. Several processes may share the
@@ -110,14 +122,7 @@ export const layer = (options: {
           return true
         }),
         provider: (provider) => providers[provider],
-        script: (provider, outcomes, otherwise = "ok", { to, ...rest } = {}) =>
-          Effect.tryPromise({
-            try: () => {
-              const target = to === undefined ? rest : { ...rest, to: formattedKey(to) }
-              return scripts.put(provider, { outcomes, otherwise, target })
-            },
-            catch: outboxUnavailable("put")
-          })
+        script: scriptIn(scripts)
       })
     })
   )

@@ -177,7 +177,9 @@ export const run = (options: StartOptions) =>
       }
       yield* options.json === true ? announceJson(settings, place) : announce(settings, place)
       yield* starterGone(settings.embedded ? starters : [])
-      yield* Effect.logWarning("what started this process is gone: the process ends, too")
+      yield* Effect.logWarning(
+        `${npm.length > 0 ? "npm, which" : "what"} started this process, is gone: the process ends, too`
+      )
       process.kill(process.pid, "SIGTERM")
       return yield* Effect.never
     }).pipe(

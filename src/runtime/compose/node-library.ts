@@ -130,7 +130,11 @@ const openStores = Effect.fnUntraced(function* (env: Env) {
 })
 
 /** What the database of an installation offers beside the send itself. */
-type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
+interface Stores {
+  readonly log: EmailLogQuery["Service"]
+  readonly queue: SendQueue["Service"]
+  readonly enqueue: Enqueue.Enqueue["Service"]
+}
 
 /** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises"
 
 import type { OutboxMail } from "../../application/outbox-mail.ts"
 
-/** How long {@link TestOutbox.expectOne} waits for a mail unless it is told otherwise, milliseconds. */
+/** How long {@link TestOutbox.expectOne} waits for a mail by default, milliseconds. */
 const WAIT_MS = 5_000
 
 const LOOK_EVERY_MS = 20
@@ -42,7 +42,7 @@ export type MailSummary = Pick<
   Partial<Pick<OutboxMail, "cc" | "bcc">>
 
 /** Where mails are kept: in this process, or behind a server. */
-export interface MailSource {
+interface MailSource {
   /** All of them, newest first; those from or to the address where one is given. */
   readonly list: (address: string | undefined) => Promise<ReadonlyArray<MailSummary>>
   readonly content: (id: string) => Promise<OutboxMail>

@@ -7,6 +7,7 @@ import { Duration, Option, Schema } from "effect"
 
 import { type Client, createClient } from "../../adapters/client/client.ts"
 import { type CallProblem, type Problem, type Result, unwrap } from "../../adapters/client/problems.ts"
+import { append } from "../../domain/lists.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { SETTINGS } from "../settings/table.ts"
 import type { TestClock } from "./in-process.ts"
@@ -108,7 +109,7 @@ const listed = async (client: Client, address: string | undefined): Promise<Read
       ...(before === undefined ? {} : { before })
     }
     const { lookedUntil, messages } = await call(client.embedded.outbox(query))
-    found.push(...messages)
+    append(found, messages)
     before = lookedUntil ?? undefined
   } while (before !== undefined)
   return found

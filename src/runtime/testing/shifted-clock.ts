@@ -5,7 +5,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 const NANOS_PER_MILLI = 1_000_000n
 
-/** A clock that goes as time does, and further when it is told to. */
+/** A clock that runs with real time and can be put forward. */
 export interface ShiftedClock extends Clock.Clock {
   /** Puts it forward by this many milliseconds and ends the waits whose time has passed. */
   readonly advance: (ms: number) => void

@@ -112,7 +112,7 @@ describe("an expectation that is not met", () => {
 })
 
 describe("a provider", () => {
-  it("does what it is told with the next requests: it fails over, and refuses", async () => {
+  it("follows its script with the next requests: it fails over, and refuses", async () => {
     await mail.provider.next(["unavailable", "rejected"])
     assert.deepInclude(await sendEmail(RECEIPT), { ok: true, failedOver: true, provider: "provider_b" })
     const refused = await sendEmail({ ...RECEIPT, idempotencyKey: "other" })

@@ -25,8 +25,8 @@ const ENTRY = new URL("../../../src/runtime/entries/testing.ts", import.meta.url
 
 const SECRET = `whsec_${Buffer.from("a secret of the shop, for its hook").toString("base64")}`
 
-/** What the shop's own server was told by the event hook. */
-const told: Array<{ readonly type: string; readonly to: unknown }> = []
+/** What the event hook reported to the shop's server. */
+const heard: Array<{ readonly type: string; readonly to: unknown }> = []
 const shop = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -36,7 +36,7 @@ const shop = createServer((request, response) => {
       readonly type: string
       readonly data: { readonly to?: unknown }
     }
-    told.push({ type, to: data.to })
+    heard.push({ type, to: data.to })
     response.writeHead(204).end()
   })
 })
@@ -73,7 +73,7 @@ describe("a server of a test's own", () => {
     assert.deepStrictEqual(receipt.links, [{ text: "", href: "https://shop.test/orders/17" }])
   })
 
-  it("has a provider that does what it is told with one mail, and with the others", async () => {
+  it("has a provider that follows a script for one mail alone", async () => {
     await postlane.provider.next("unavailable", { for: { to: "BOB@shop.test" } })
     assert.strictEqual((await send({ idempotencyKey: "a" }))["provider"], "provider_a")
     const failedOver = await send({ idempotencyKey: "b", to: "bob@shop.test" })
@@ -83,8 +83,8 @@ describe("a server of a test's own", () => {
   it("reports a bounce to the shop by its event hook, and mails the address no more", async () => {
     await send({ idempotencyKey: "c", to: "cy@shop.test" })
     await postlane.bounce(await postlane.outbox.expectOne({ to: "cy@shop.test" }))
-    await until("the shop hears of the bounce", () => told.find(({ type }) => type === "email.bounced"))
-    assert.deepStrictEqual(told.find(({ type }) => type === "email.bounced")?.to, ["cy@shop.test"])
+    await until("the shop hears of the bounce", () => heard.find(({ type }) => type === "email.bounced"))
+    assert.deepStrictEqual(heard.find(({ type }) => type === "email.bounced")?.to, ["cy@shop.test"])
     const again = await ask({ idempotencyKey: "d", to: "cy@shop.test" })
     assert.strictEqual(again.ok ? "sent" : again.error.code, "EMAIL_SUPPRESSED")
   })

@@ -197,8 +197,6 @@ const MAX_LISTED = 200
 const CALM = "150 millis"
 
 export const outboxAway = unavailable("the outbox cannot be read", "The outbox cannot be read now")
-const clockAway = unavailable("the time cannot be put forward", "The database does not answer now")
-const noClock = problem("NOT_FOUND", "The time of this installation is not for tests")
 export const noMessage = problem("NOT_FOUND", "There is no message of this id")
 
 /** After every id. */
@@ -317,8 +315,9 @@ export const devHandlers = HttpApiBuilder.group(
         return reported ? payload : yield* noProvider
       }),
       advanceClock: Effect.fnUntraced(function* ({ payload: { milliseconds } }) {
-        if (time === undefined) return yield* Effect.fail(noClock)
-        yield* time.advance(milliseconds).pipe(Effect.catch(clockAway))
+        if (time === undefined)
+          return yield* Effect.fail(problem("NOT_FOUND", "It was not started for tests"))
+        yield* time.advance(milliseconds).pipe(Effect.catch(outboxAway))
         return { now: new Date(yield* Clock.currentTimeMillis).toISOString() }
       }),
       outboxChanges: ({ request }) =>
