@@ -87,7 +87,8 @@ it("is the simulation's that began last, also after an earlier one has ended", a
   const later = await simulateEmail({ env: {} })
   await mail.close()
   await sendEmail(RECEIPT)
-  await later.outbox.expectOne({ to: "ann@shop.test" })
+  const { subject } = await later.outbox.expectOne({ to: "ann@shop.test" })
+  assert.strictEqual(subject, RECEIPT.subject)
   await later.close()
 })
 
