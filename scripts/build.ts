@@ -35,7 +35,16 @@ import { syntaxOf } from "./syntax.ts"
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
 const outdir = join(dist, "runtime/entries")
 
-const LIBRARY = ["library", "pipeline", "reader", "lambda", "resend", "nodemailer", "client-effect"]
+const LIBRARY = [
+  "library",
+  "pipeline",
+  "reader",
+  "lambda",
+  "resend",
+  "nodemailer",
+  "client-effect",
+  "testing"
+]
 const EDGE = ["edge", "edge-email", "functions", "client"]
 /** Files that the code reads beside its modules. */
 const FILES = [

@@ -73,6 +73,7 @@ const LIBRARY_ENTRIES = [
   "src/runtime/entries/client-effect.ts",
   "src/runtime/entries/resend.ts",
   "src/runtime/entries/nodemailer.ts",
+  "src/runtime/entries/testing.ts",
   ...EDGE_ENTRIES
 ]
 

@@ -27,7 +27,7 @@ import { TEMPORARY } from "../support/temporary.ts"
 import { LONGEST_WAIT_MS } from "../support/time-limits.ts"
 import { fakeResend } from "../support/vendors/fake-resend.ts"
 
-const GUIDES = ["from-resend", "from-ses", "from-nodemailer", "documents"].map(
+const GUIDES = ["from-resend", "from-ses", "from-nodemailer", "documents", "testing"].map(
   (name) => `docs/guides/${name}.md`
 )
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -74,6 +74,7 @@ import { Resend } from "postlane/resend"
 import { handler } from "postlane/lambda"
 import { openPipeline } from "postlane/pipeline"
 import { type ReaderResult, toHtml } from "postlane/reader"
+import { simulateEmail, startPostlane, type TestMail } from "postlane/testing"
 
 const request: SendRequest = ${request}
 const result: SendResult = await sendEmail(request, { env: { PROVIDERA_API_KEY: "re_key" } })
@@ -88,6 +89,8 @@ export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
 export const serverless: (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown> = handler
 export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))
 const read: ReaderResult = await toHtml(new Uint8Array(), { name: "a.pdf", pages: { first: 1, last: 2 } })
+export const firstOf = async (): Promise<TestMail> => (await simulateEmail()).outbox.expectOne({ subject: /s/ })
+export const urlOf = async (): Promise<string> => (await startPostlane({ env: { EMAIL_PRIMARY: "smtp" } })).url
 export const words: string = read.ok ? read.html : read.error
 `
 
@@ -143,6 +146,19 @@ import { sendEmail } from "postlane"
 console.log(JSON.stringify(await sendEmail(${request})))
 `
 
+/** The tests of what sends. */
+const testing = `
+import { sendEmail } from "postlane"
+import { Resend } from "postlane/resend"
+import { simulateEmail } from "postlane/testing"
+const mail = await simulateEmail()
+await sendEmail({ ...${request}, subject: "One" })
+await new Resend("re_key", { source: "api:test" }).emails.send({ from: "s@x.test", to: "b@x.test", subject: "Two", text: "t" })
+const found = [await mail.outbox.expectOne({ subject: "One" }), await mail.outbox.expectOne({ to: "b@x.test" })]
+console.log(JSON.stringify(found.map(({ subject }) => subject)))
+await mail.close()
+`
+
 const commonJs = `
 const { sendEmail } = require("postlane")
 void sendEmail(${request}).then((result) => console.log(JSON.stringify(result)))
@@ -195,6 +211,7 @@ beforeAll(async () => {
   for (const { file, text } of snippets) await writeFile(at("app", file), text)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
+  await writeFile(at("app/testing.js"), testing)
   await writeFile(at("app/worker.js"), worker)
   await writeFile(at("app/convert.js"), conversion)
   await writeFile(at("app/reading.js"), reading)
@@ -286,6 +303,18 @@ describe("the published package", () => {
       const mail = { to: "a@x.test", subject: "s", text: "t", category: "transactional", source: "api:test" }
       assert.deepInclude(await post(mail), { ok: true, provider: "provider_a" })
     })
+  })
+
+  it("is tested in its own process, where sendEmail, Resend's drop-in and the test share one outbox", async () => {
+    const output = await succeeds(process.execPath, ["testing.js"], at("app"), { PATH: process.env["PATH"] })
+    assert.deepStrictEqual(JSON.parse(output), ["One", "Two"])
+  })
+
+  it("runs the tests of the guide to tests", async () => {
+    const guide = snippets.find(({ text }) => text.includes("simulateEmail()"))!
+    const { PATH } = process.env
+    const output = await succeeds(process.execPath, ["--test", guide.file], at("app"), { PATH })
+    assert.match(output, /pass 2\n/)
   })
 
   it("converts", async () => {

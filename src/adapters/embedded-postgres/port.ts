@@ -51,11 +51,14 @@ const isFree = (port: number): Effect.Effect<boolean> =>
     probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(true))))
   })
 
+/** A port that is probably free. */
+export const newPort = (): number => randomInt(PORT_MIN, PORT_MAX)
+
 /** The port of an earlier run where it is free (its URL may be written down somewhere), else another one. */
 export const choosePort = Effect.fnUntraced(function* (wanted: number | undefined) {
   if (wanted !== undefined && (yield* isFree(wanted))) return wanted
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const port = randomInt(PORT_MIN, PORT_MAX)
+    const port = newPort()
     if (yield* isFree(port)) return port
   }
   return yield* new EmbeddedPostgresError({

@@ -1,10 +1,11 @@
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Webhook } from "standardwebhooks"
 import type { Pool } from "undici"
 
 import { withDeadline } from "../../application/deadline.ts"
 import { MAX_ANSWER_BYTES, RECEIPT_WITHIN_SECONDS } from "../../domain/delivery/event-hooks.ts"
 import { type ClaimedDelivery, type HookAnswer, HookSender } from "../../ports/delivery/event-hooks.ts"
+import { TimeForOthers } from "../../ports/test-time.ts"
 import { makeAddressCheck, type Resolve, resolveName } from "./addresses.ts"
 import { makeConnections } from "./connections.ts"
 
@@ -89,7 +90,7 @@ export const layer = ({
       )
       return HookSender.of({
         post: Effect.fnUntraced(function* ({ url: address, ...delivery }) {
-          const at = new Date(yield* Clock.currentTimeMillis)
+          const at = new Date(yield* yield* TimeForOthers)
           const answered: Answered = { chunks: [] }
           const attempt = Effect.tryPromise({
             try: async (signal) => {

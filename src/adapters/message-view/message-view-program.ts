@@ -2,13 +2,14 @@ import PostalMime, { type Attachment, type Email } from "postal-mime"
 
 import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import type { MessageFile, MessageLink, MessageView } from "../../ports/mail/message-views.ts"
+import type { MessageContent, MessageFile, MessageLink, MessageView } from "../../ports/mail/message-views.ts"
 import { clientSupport } from "./client-support.ts"
 import { MAX_LINKS, type Picture, showHtml } from "./show-html.ts"
 
 /** What is asked about a message. */
 export type Task =
   | { readonly kind: "view"; readonly raw: Uint8Array; readonly images: boolean }
+  | { readonly kind: "content"; readonly raw: Uint8Array }
   | { readonly kind: "file"; readonly raw: Uint8Array; readonly index: number }
   | { readonly kind: "clients"; readonly raw: Uint8Array }
 
@@ -86,11 +87,27 @@ const viewOf = (email: Email, images: boolean): MessageView => {
   }
 }
 
+const contentOf = (email: Email): MessageContent => {
+  const { headers, links } = viewOf(email, false)
+  return {
+    headers,
+    links,
+    text: email.text,
+    html: email.html,
+    files: email.attachments.map((attachment) => ({
+      ...fileOf(attachment),
+      base64: Buffer.from(bytesOf(attachment)).toString("base64")
+    }))
+  }
+}
+
 const answer = async (task: Task): Promise<unknown> => {
   const email = await PostalMime.parse(task.raw, LIMITS)
   switch (task.kind) {
     case "view":
       return viewOf(email, task.images)
+    case "content":
+      return contentOf(email)
     case "file": {
       const attachment = email.attachments[task.index]
       return attachment && { ...fileOf(attachment), content: bytesOf(attachment) }

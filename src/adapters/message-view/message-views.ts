@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 
 import {
   type ClientSupport,
+  type MessageContent,
   type MessageView,
   MessageViews,
   UnreadableMessage
@@ -48,6 +49,7 @@ export const layer: Layer.Layer<MessageViews, never, ReaderProcess> = Layer.effe
       )
     return MessageViews.of({
       view: (raw, { images }) => run<MessageView>({ kind: "view", raw, images }),
+      content: (raw) => run<MessageContent>({ kind: "content", raw }),
       file: (raw, index) => run({ kind: "file", raw, index }),
       clients: (raw) => run<ClientSupport>({ kind: "clients", raw }),
       accessibilityScript

@@ -12,6 +12,7 @@ import {
   type Outbox,
   type OutboxEntry,
   type OutboxFilter,
+  type OutboxPage,
   SimulatedEventType
 } from "../../ports/mail/simulated-mail.ts"
 import { StoreUnavailable } from "../../ports/store-unavailable.ts"
@@ -26,6 +27,8 @@ const Sidecar = Schema.Struct({
   subject: Schema.String,
   at: Schema.String,
   messageId: Schema.optionalKey(Schema.String),
+  key: Schema.optionalKey(Schema.String),
+  category: Schema.optionalKey(Schema.String),
   tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   configurationSet: Schema.optionalKey(Schema.String),
   marks: Schema.optionalKey(Schema.Array(SimulatedEventType)),
@@ -161,7 +164,7 @@ const matcher = ({ address, search = "" }: OutboxFilter): ((entry: OutboxEntry) 
 const isBetween = (id: string, { after, before }: OutboxFilter): boolean =>
   (before === undefined || id < before) && (after === undefined || id > after)
 
-const list = async (folder: Folder, filter: OutboxFilter): Promise<ReadonlyArray<OutboxEntry>> => {
+const find = async (folder: Folder, filter: OutboxFilter): Promise<OutboxPage> => {
   const { address, after, limit = Number.POSITIVE_INFINITY, search } = filter
   const isFiltered = address !== undefined || search !== undefined
   const matches = matcher(filter)
@@ -169,12 +172,15 @@ const list = async (folder: Folder, filter: OutboxFilter): Promise<ReadonlyArray
     .filter(([id, kinds]) => kinds.has("json") && isBetween(id, filter))
     .sort(([one], [other]) => (one < other ? 1 : -1) * (after === undefined ? 1 : -1))
   const entries: Array<OutboxEntry> = []
-  for (const [id, kinds] of isFiltered ? files.slice(0, MAX_SEARCHED) : files) {
-    if (entries.length >= limit) break
+  const most = isFiltered ? Math.min(MAX_SEARCHED, files.length) : files.length
+  let looked = 0
+  for (; looked < most && entries.length < limit; looked += 1) {
+    const [id, kinds] = files[looked]!
     const entry = await readEntry(folder, id)
     if (entry !== undefined && matches(entry)) entries.push(withNotes(entry, kinds))
   }
-  return after === undefined ? entries : entries.reverse()
+  const lookedUntil = looked > 0 && looked < files.length ? files[looked - 1]![0] : undefined
+  return { entries: after === undefined ? entries : entries.reverse(), lookedUntil }
 }
 
 const note = (folder: Folder, id: string, kind: Kind): Promise<void> =>
@@ -243,7 +249,8 @@ export const makeOutbox = Effect.fnUntraced(function* (
   }
   return {
     put: (message) => put(folder, message),
-    list: (filter = {}) => attempt("list", () => list(folder, filter)),
+    list: (filter = {}) => attempt("list", async () => (await find(folder, filter)).entries),
+    page: (filter) => attempt("list", () => find(folder, filter)),
     entry: (id) =>
       attempt("get", async () => {
         const kinds = await scanned(id)

@@ -4,25 +4,19 @@ import { Clock, Effect, Layer, Schema, Scope } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
 import { Provider, reports } from "../../domain/mail/provider.ts"
+import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import {
   type OutboxEntry,
   type SimulatedEvent,
   type SimulatedEventType,
-  SimulatedMail,
-  type SimulatedOutcome
+  SimulatedMail
 } from "../../ports/mail/simulated-mail.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { makeKeyMemories } from "./key-memory.ts"
 import { makeOutbox, outboxUnavailable } from "./outbox.ts"
+import { makeScripts } from "./scripts.ts"
 import { makeSimulatedProvider } from "./simulated-provider.ts"
 import { limited, makeVendorLimit } from "./vendor-limit.ts"
-
-interface Script {
-  readonly outcomes: ReadonlyArray<SimulatedOutcome>
-  readonly otherwise: SimulatedOutcome
-}
-
-const NO_SCRIPT: Script = { outcomes: [], otherwise: "ok" }
 
 const isProvider = Schema.is(Provider)
 
@@ -49,9 +43,22 @@ const eventOf = (
   }
 }
 
+/** Puts a script there; addresses are compared in lower case. */
+const scriptIn =
+  (scripts: Awaited<ReturnType<typeof makeScripts>>): SimulatedMail["Service"]["script"] =>
+  (provider, outcomes, otherwise = "ok", { to, ...rest } = {}) =>
+    Effect.tryPromise({
+      try: () => {
+        const target = to === undefined ? rest : { ...rest, to: formattedKey(to) }
+        return scripts.put(provider, { outcomes, otherwise, target })
+      },
+      catch: outboxUnavailable("put")
+    })
+
 /**
  * The simulated providers over one data folder: mail in `<dataDir>/outbox`, remembered keys in `<dataDir>/simulated-keys`,
- * what counts against a limit in `<dataDir>/simulated-pace`. Several processes may share the folder; scripts hold for one process.
+ * what counts against a limit in `<dataDir>/simulated-pace`, scripts in `<dataDir>/simulated-scripts`. Several processes may share the
+ * folder, and a script holds for them together.
  */
 export const layer = (options: {
   readonly dataDir: string
@@ -74,21 +81,26 @@ export const layer = (options: {
         catch: outboxUnavailable("put")
       })
       const onEvent = options.onEvent ?? (() => Effect.void)
-      const scripts = new Map<Provider, Script>()
-
-      const next = (provider: Provider) =>
-        Effect.sync(() => {
-          const { outcomes, otherwise } = scripts.get(provider) ?? NO_SCRIPT
-          scripts.set(provider, { outcomes: outcomes.slice(1), otherwise })
-          return outcomes[0] ?? otherwise
-        })
+      const scripts = yield* Effect.tryPromise({
+        try: () => makeScripts(join(options.dataDir, "simulated-scripts")),
+        catch: outboxUnavailable("put")
+      })
 
       const make = (provider: Provider) =>
         makeSimulatedProvider({
           provider,
           outbox,
           keys,
-          next: next(provider),
+          next: (asked) =>
+            Effect.tryPromise({
+              try: () => scripts.next(provider, asked),
+              catch: (cause) =>
+                new ProviderFailure({
+                  provider,
+                  kind: "unavailable",
+                  message: `simulated ${provider}: its script cannot be read: ${String(cause)}`
+                })
+            }),
           onEvent,
           scope
         })
@@ -110,8 +122,7 @@ export const layer = (options: {
           return true
         }),
         provider: (provider) => providers[provider],
-        script: (provider, outcomes, otherwise = "ok") =>
-          Effect.sync(() => void scripts.set(provider, { outcomes, otherwise }))
+        script: scriptIn(scripts)
       })
     })
   )

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import { Clock, Effect, Result, type Scope } from "effect"
+import { Clock, Effect, Option, Result, Schema, type Scope } from "effect"
 
 import { formatMailbox, parseMailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
@@ -18,6 +18,7 @@ import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/
 import { composeMessage, wordsOf } from "../mime/compose-message.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
 import { outboxId } from "./outbox.ts"
+import type { Asked } from "./scripts.ts"
 import { testAddressType } from "./vendor-event.ts"
 
 /** How much later a slow provider answers. */
@@ -44,14 +45,27 @@ interface Simulation {
   readonly provider: Provider
   readonly outbox: Outbox
   readonly keys: Awaited<ReturnType<typeof makeKeyMemories>>
-  /** What to do with the next request. */
-  readonly next: Effect.Effect<SimulatedOutcome>
+  /** What to do with a request. */
+  readonly next: (asked: Asked) => Effect.Effect<SimulatedOutcome, ProviderFailure>
   readonly onEvent: (event: SimulatedEvent) => Effect.Effect<void>
   /** Keeps the fibers that report events. */
   readonly scope: Scope.Scope
 }
 
 type MessageIds = Pick<KeyMemory, "messageId" | "outboxId" | "at">
+
+const recordOf = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))
+
+const membersOf = ({ body }: ProviderRequest) => Option.getOrElse(recordOf(body), () => ({}))
+
+/** A request carries its category, which no provider gets, for what is scripted for it. */
+const labelled = (request: ProviderRequest, category: string | undefined): ProviderRequest =>
+  category === undefined ? request : { ...request, body: { ...membersOf(request), category } }
+
+const categoryOf = (request: ProviderRequest): string | undefined => {
+  const { category }: { readonly category?: Schema.Json } = membersOf(request)
+  return typeof category === "string" ? category : undefined
+}
 
 const failure = (
   { provider }: Simulation,
@@ -116,6 +130,7 @@ const report = (
 /** Puts the message into the outbox. */
 const deliver = Effect.fnUntraced(function* (
   simulation: Simulation,
+  request: ProviderRequest,
   body: PlainRequestBody,
   ids: MessageIds
 ): Effect.fn.Return<Accepted, ProviderFailure> {
@@ -139,6 +154,8 @@ const deliver = Effect.fnUntraced(function* (
       bcc: body.bcc.map(display),
       subject: body.subject,
       messageId: ids.messageId,
+      key: request.key,
+      category: categoryOf(request),
       tags: body.tags,
       configurationSet: body.configurationSet ?? undefined,
       marks: events.map(({ type }) => type),
@@ -157,6 +174,7 @@ const deliver = Effect.fnUntraced(function* (
 /** Answers a key that was seen before as the real provider does. */
 const repeat = Effect.fnUntraced(function* (
   simulation: Simulation,
+  request: ProviderRequest,
   body: PlainRequestBody,
   memory: KeyMemory,
   wanted: KeyMemory
@@ -181,7 +199,7 @@ const repeat = Effect.fnUntraced(function* (
       "concurrent_idempotent_requests"
     )
   }
-  return yield* deliver(simulation, body, memory)
+  return yield* deliver(simulation, request, body, memory)
 })
 
 const accept = Effect.fnUntraced(function* (
@@ -197,12 +215,14 @@ const accept = Effect.fnUntraced(function* (
     outboxId: outboxId(now),
     at: now
   }
-  if (!dedupes(provider)) return yield* deliver(simulation, body, wanted)
+  if (!dedupes(provider)) return yield* deliver(simulation, request, body, wanted)
   const { memory, mine } = yield* Effect.tryPromise({
     try: () => keys.claim(request.key, wanted),
     catch: (cause) => failure(simulation, "ambiguous", `the key cannot be remembered: ${String(cause)}`)
   })
-  return yield* mine ? deliver(simulation, body, memory) : repeat(simulation, body, memory, wanted)
+  return yield* mine
+    ? deliver(simulation, request, body, memory)
+    : repeat(simulation, request, body, memory, wanted)
 }, Effect.uninterruptible)
 
 /** One request, by the outcome that the script names for it. */
@@ -213,7 +233,12 @@ const send = Effect.fnUntraced(function* (
   const decoded = plainBodyOf(request)
   if (Result.isFailure(decoded)) return yield* failure(simulation, "rejected", decoded.failure)
   const accepted = accept(simulation, request, decoded.success)
-  switch (yield* simulation.next) {
+  const outcome = yield* simulation.next({
+    to: everyBox(decoded.success).map(plainKey),
+    key: request.key,
+    category: categoryOf(request)
+  })
+  switch (outcome) {
     case "ok":
       return yield* accepted
     case "slow":
@@ -247,7 +272,10 @@ const send = Effect.fnUntraced(function* (
  */
 export const makeSimulatedProvider = (simulation: Simulation): MailProvider => ({
   provider: simulation.provider,
-  prepare: (message, key) => preparePlain(simulation.provider, message, key),
-  withoutRecipients: withoutPlainRecipients,
+  prepare: (message, key) => labelled(preparePlain(simulation.provider, message, key), message.category),
+  withoutRecipients: (request, blocked) => {
+    const left = withoutPlainRecipients(request, blocked)
+    return left && labelled(left, categoryOf(request))
+  },
   send: (request) => send(simulation, request)
 })

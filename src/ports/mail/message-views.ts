@@ -38,6 +38,13 @@ export interface MessageView {
   readonly files: ReadonlyArray<MessageFile>
 }
 
+/** A message taken apart, with nothing changed and all of its files. */
+export interface MessageContent extends Pick<MessageView, "headers" | "text" | "links"> {
+  /** As it was sent. */
+  readonly html: string | undefined
+  readonly files: ReadonlyArray<MessageFile & { readonly base64: string }>
+}
+
 /** A feature of HTML or CSS that some mail clients do not support, or support in part. */
 export interface UnsupportedFeature {
   readonly title: string
@@ -64,6 +71,7 @@ export class MessageViews extends Context.Service<
       raw: Uint8Array,
       options: { readonly images: boolean }
     ) => Effect.Effect<MessageView, UnreadableMessage>
+    readonly content: (raw: Uint8Array) => Effect.Effect<MessageContent, UnreadableMessage>
     /** A file with its bytes, by its place in `files`. */
     readonly file: (
       raw: Uint8Array,

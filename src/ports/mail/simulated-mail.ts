@@ -20,6 +20,16 @@ export const SimulatedOutcome = Schema.Literals([
 ])
 export type SimulatedOutcome = typeof SimulatedOutcome.Type
 
+/** The requests that a script is for: those that have all that it names. */
+export const SimulatedTarget = Schema.Struct({
+  /** A recipient's address. */
+  to: Schema.optionalKey(Schema.String),
+  /** The idempotency key. */
+  key: Schema.optionalKey(Schema.String),
+  category: Schema.optionalKey(Schema.String)
+})
+export type SimulatedTarget = typeof SimulatedTarget.Type
+
 /** An event of a simulated provider: a vendor's test address triggers it, or somebody who tries what follows from it. */
 export const SimulatedEventType = Schema.Literals([
   "delivered",
@@ -67,6 +77,9 @@ export interface OutboxEntry {
   readonly at: string
   /** The provider's id of the message. */
   readonly messageId?: string | undefined
+  /** The idempotency key of the send. */
+  readonly key?: string | undefined
+  readonly category?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
   /** The configuration set of the send. */
   readonly configurationSet?: string | undefined
@@ -91,6 +104,13 @@ export interface OutboxFilter {
   readonly address?: string | undefined
 }
 
+/** Some messages of the outbox, and where the look at it ended. */
+export interface OutboxPage {
+  readonly entries: ReadonlyArray<OutboxEntry>
+  /** The id of the last message that was looked at, where there are older ones; undefined where all were. */
+  readonly lookedUntil: string | undefined
+}
+
 /** A message to put into the outbox; `raw` is a whole RFC 5322 message. */
 interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc" | "read"> {
   /** Letters, digits, `-` and `_`; a repeated id replaces the earlier message. Generated where it is absent. */
@@ -106,6 +126,8 @@ export interface Outbox {
   readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, StoreUnavailable>
   /** Newest first; a filter looks at the newest {@link MAX_SEARCHED}. */
   readonly list: (filter?: OutboxFilter) => Effect.Effect<ReadonlyArray<OutboxEntry>, StoreUnavailable>
+  /** The same, and where the look ended. */
+  readonly page: (filter: OutboxFilter) => Effect.Effect<OutboxPage, StoreUnavailable>
   readonly entry: (id: string) => Effect.Effect<OutboxEntry | undefined, StoreUnavailable>
   /** Whether it was ever put there: also where it was removed since, within the window of idempotency keys. */
   readonly has: (id: string) => Effect.Effect<boolean, StoreUnavailable>
@@ -131,14 +153,16 @@ export class SimulatedMail extends Context.Service<
     readonly outbox: Outbox
     readonly provider: (provider: Provider) => MailProvider
     /**
-     * Scripts the provider's behaviour for the next requests of this process, in order; replaces an earlier script.
-     * Afterwards `otherwise`, by default `ok`.
+     * Scripts the provider's behaviour for the next requests of all processes on the data folder, in order; replaces an earlier
+     * script for the same target. Afterwards `otherwise`, by default `ok`; a script with a target then leaves the request to the
+     * one without.
      */
     readonly script: (
       provider: Provider,
       outcomes: ReadonlyArray<SimulatedOutcome>,
-      otherwise?: SimulatedOutcome
-    ) => Effect.Effect<void>
+      otherwise?: SimulatedOutcome,
+      target?: SimulatedTarget
+    ) => Effect.Effect<void, StoreUnavailable>
     /**
      * Has the message's provider report an event about these recipients, all of them by default: the way that its own reports
      * take. False where no provider sent it, or one that reports nothing.

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 
 import { Json } from "./shell.ts"
 
@@ -11,11 +11,26 @@ const handOver = (load: () => Promise<unknown>) =>
   })
 
 /** `postlane start`. */
-const start = Command.make("start", {}, () => handOver(() => import("../entries/start.ts"))).pipe(
+const start = Command.make(
+  "start",
+  {
+    temporary: Flag.Boolean("temporary").pipe(
+      Flag.withDescription(
+        "For tests: the data is gone at the end, the system chooses the ports, and it ends with the process that started it"
+      ),
+      Flag.withDefault(false)
+    )
+  },
+  // The program reads its own arguments.
+  () => handOver(() => import("../entries/start.ts"))
+).pipe(
   Command.withDescription(
     "Run everything on this machine until it is stopped: what is configured is real, what is not is embedded or simulated. The data stays in POSTLANE_DATA_DIR."
   ),
-  Command.withExamples([{ command: "postlane start", description: "Prints where everything is" }])
+  Command.withExamples([
+    { command: "postlane start", description: "Prints where everything is" },
+    { command: "postlane start --temporary --json", description: "The same for a test, as one line of JSON" }
+  ])
 )
 
 /** `postlane serve`. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
 import { embeddedHttpLayer, httpLayer } from "../../adapters/http/http-layer.ts"
@@ -8,12 +8,14 @@ import * as MessageViews from "../../adapters/message-view/message-views.ts"
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
 import { runHousekeeping } from "../../adapters/postgres/housekeeping.ts"
 import * as Leases from "../../adapters/postgres/leadership.ts"
+import * as ShiftedTime from "../../adapters/postgres/shifted-time.ts"
 import * as ReaderProcess from "../../adapters/reader-process/reader-process.ts"
 import * as Simulated from "../../adapters/simulated/simulated-mail.ts"
 import { CLOCK_INTERVAL, watchClock } from "../../application/delivery/clock-watch.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import { MetricsPage } from "../../ports/metrics-page.ts"
-import { announce, type Place } from "../process/banner.ts"
+import { TimeForOthers } from "../../ports/test-time.ts"
+import { announce, announceJson, type Place } from "../process/banner.ts"
 import * as Leadership from "../process/leadership.ts"
 import { VERSION } from "../process/package.ts"
 import { PROCESS } from "../process/process-name.ts"
@@ -22,11 +24,13 @@ import { startersOf, starterGone } from "../process/starter.ts"
 import { ticking } from "../process/supervisor.ts"
 import { layerTelemetry, surviveClosedOutput } from "../process/telemetry.ts"
 import type { Role, Settings } from "../settings/settings.ts"
+import { makeShiftedClock, type ShiftedClock } from "../testing/shifted-clock.ts"
 import { accountDuties } from "./accounts.ts"
 import { areas } from "./areas.ts"
 import { bulkMessageDuties, conversionDuties, conversionWorkers } from "./conversion.ts"
 import { awaitDatabase } from "./database/database-wait.ts"
 import { DatabasePlace } from "./database/database.ts"
+import { temporaryData } from "./database/temporary-data.ts"
 import { deliveryDuties } from "./delivery/delivery.ts"
 import { intakeWorkers } from "./inbound/inbound-roles.ts"
 import { submissionServer } from "./inbound/submission.ts"
@@ -116,21 +120,54 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
   }
 }
 
-/** Everything that one process runs. */
-const app = (settings: Settings, beforeListen: Effect.Effect<void>) => {
+/** Everything that one process runs; with a clock, on a time that can be put forward. */
+const app = (settings: Settings, beforeListen: Effect.Effect<void>, clock: ShiftedClock | undefined) => {
   const { server, ...parts } = outside(settings, beforeListen)
-  return Layer.mergeAll(server, roles(settings)).pipe(Layer.provideMerge(areas(settings, parts)))
+  return Layer.mergeAll(server, roles(settings)).pipe(
+    Layer.provideMerge(clock === undefined ? Layer.empty : ShiftedTime.layer(clock.advance)),
+    Layer.provideMerge(areas(settings, parts))
+  )
 }
 
-/** Runs one process for ever. `embedded` is what holds where `POSTLANE_EMBEDDED` is unset. */
-export const run = (options: { readonly embedded: boolean }) =>
+/** How a process is started. */
+export interface StartOptions {
+  /** What holds where `POSTLANE_EMBEDDED` is unset. */
+  readonly embedded: boolean
+  /** The output is one line of JSON, which says where everything is; the log goes to the error output. */
+  readonly json?: boolean
+  /** For tests: the data folder is removed at the end, the system chooses the ports, and the process ends with its parent. */
+  readonly temporary?: boolean
+}
+
+/** The environment of this process; of a temporary one, with what it makes for itself. */
+const environment = Effect.fnUntraced(function* ({ temporary }: StartOptions) {
+  if (temporary !== true) return process.env
+  const POSTLANE_DATA_DIR = yield* temporaryData
+  return { PORT: "0", SMTP_PORT: "0", SUBMISSION_PORT: "0", ...process.env, POSTLANE_DATA_DIR }
+})
+
+const inTestTime =
+  (clock: ShiftedClock) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.provideService(Clock.Clock, clock),
+      Effect.provideService(TimeForOthers, Effect.sync(Date.now))
+    )
+
+/** Runs one process for ever. */
+export const run = (options: StartOptions) =>
   Effect.gen(function* () {
-    const starters = startersOf(process.env, process.ppid)
+    const npm = startersOf(process.env, process.ppid)
+    const starters = options.temporary === true && npm.length === 0 ? [process.ppid] : npm
     yield* surviveClosedOutput([process.stdout, process.stderr])
-    const { beforeListen, settings } = yield* startSettings(process.env, options.embedded)
-    const telemetry = layerTelemetry(settings, { sink: process.stdout, version: VERSION })
+    const { beforeListen, settings } = yield* startSettings(yield* environment(options), options.embedded)
+    // Only the time of the temporary database can be put forward.
+    const clock =
+      options.temporary === true && settings.database === undefined ? makeShiftedClock() : undefined
+    const sink = options.json === true ? process.stderr : process.stdout
+    const telemetry = layerTelemetry(settings, { sink, version: VERSION })
     return yield* Effect.gen(function* () {
-      const context = yield* Layer.build(app(settings, yield* awaitDatabase(settings, beforeListen)))
+      const context = yield* Layer.build(app(settings, yield* awaitDatabase(settings, beforeListen), clock))
       const place: Place = {
         address: Context.get(context, HttpServer.HttpServer).address,
         database: Context.get(context, DatabasePlace).shown,
@@ -138,10 +175,16 @@ export const run = (options: { readonly embedded: boolean }) =>
         simulates: settings.sending.simulates,
         seconds: process.uptime()
       }
-      yield* announce(settings, place)
+      yield* options.json === true ? announceJson(settings, place) : announce(settings, place)
       yield* starterGone(settings.embedded ? starters : [])
-      yield* Effect.logWarning("npm, which started this process, is gone: the process ends, too")
+      yield* Effect.logWarning(
+        `${npm.length > 0 ? "npm, which" : "what"} started this process, is gone: the process ends, too`
+      )
       process.kill(process.pid, "SIGTERM")
       return yield* Effect.never
-    }).pipe(Effect.scoped, Effect.provide(telemetry))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(telemetry),
+      clock === undefined ? (effect) => effect : inTestTime(clock)
+    )
   }).pipe(Effect.scoped)

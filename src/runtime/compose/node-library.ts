@@ -130,7 +130,11 @@ const openStores = Effect.fnUntraced(function* (env: Env) {
 })
 
 /** What the database of an installation offers beside the send itself. */
-type Stores = Omit<Effect.Success<ReturnType<typeof openStores>>, "loggers">
+interface Stores {
+  readonly log: EmailLogQuery["Service"]
+  readonly queue: SendQueue["Service"]
+  readonly enqueue: Enqueue.Enqueue["Service"]
+}
 
 /** One mailer per environment, shared by all calls and closed when it has been idle for a while. */
 interface Shared {
@@ -199,7 +203,23 @@ const runtime: MailRuntime = {
 }
 
 /** `sendEmail` on Node: without `env` it reads `process.env`. */
-export const sendEmail: SendEmail = makeSendEmail(runtime)
+const sendForReal: SendEmail = makeSendEmail(runtime)
+
+/** What a test has put in place of the providers and the database: the latest last. */
+const replaced: Array<{ readonly runtime: MailRuntime; readonly send: SendEmail }> = []
+
+/** Sends on this runtime until what it returns is called. */
+export const replaceSending = (by: MailRuntime): (() => void) => {
+  const entry = { runtime: by, send: makeSendEmail(by) }
+  replaced.push(entry)
+  return () => {
+    if (replaced.includes(entry)) replaced.splice(replaced.indexOf(entry), 1)
+  }
+}
+
+/** Sends mail: where a test simulates it, there. */
+export const sendEmail: SendEmail = (request, options) =>
+  (replaced.at(-1)?.send ?? sendForReal)(request, options)
 
 /** Uses the log and the queue of these settings; the failure says why they cannot be used, and whether there are any. */
 export const useStores = <A>(
@@ -242,16 +262,25 @@ export const close = (): Promise<void> => {
   )
 }
 
-/** The `Mailer` of Effect code, made of the same settings as `sendEmail`'s; it lives as long as the layer. */
+/**
+ * The `Mailer` of Effect code, made of the same settings as `sendEmail`'s; it lives as long as the layer. Where a test simulates mail, it
+ * is that test's.
+ */
 export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefused> =>
   Layer.effect(
     Mailer,
-    Effect.suspend(() =>
-      openMailer(envOf(options, process.env), { edge: false, layer: (settings) => layerOf(settings) }).pipe(
+    Effect.suspend(() => {
+      const env = envOf(options, process.env)
+      const real = openMailer(env, { edge: false, layer: (settings) => layerOf(settings) }).pipe(
         Effect.tap(({ context }) =>
           options?.retry === true ? Effect.provideContext(retries, context) : Effect.void
         ),
         Effect.map(({ mailer }) => mailer)
       )
-    )
+      return (
+        replaced
+          .at(-1)
+          ?.runtime.withMailer(env, ({ mailer: simulated }) => Effect.succeed(simulated), false) ?? real
+      )
+    })
   )

@@ -8,5 +8,7 @@ keepCompiledCode()
 keepHeapSmall()
 const { main } = await import("../process/main.ts")
 
+const { argv } = process
+
 /** `npm start`: everything on one machine. What is configured is real, what is not is embedded. */
-main({ embedded: true })
+main({ embedded: true, json: argv.includes("--json"), temporary: argv.includes("--temporary") })

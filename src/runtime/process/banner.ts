@@ -86,6 +86,33 @@ const readHint = ({ sending: { primary } }: Settings, place: Place): string =>
     ? `and read it at ${listening(place)}/dev.`
     : `with an address of yours in place of you@example.com: ${PROVIDERS[primary].vendor} sends it for real.`
 
+const opened = (secret: Redacted.Redacted | undefined) =>
+  secret === undefined ? null : Redacted.value(secret)
+
+/** Reports where everything is as one line of JSON, for the program that started this one. */
+export const announceJson = (settings: Settings, place: Place): Effect.Effect<void> => {
+  const url = listening(place)
+  const { access, dataDir, sending } = settings
+  return Console.log(
+    JSON.stringify({
+      ok: true,
+      url,
+      outbox: settings.embedded ? `${url}/dev` : null,
+      dashboard: `${url}/dashboard`,
+      admin: `${url}/admin`,
+      database: place.database,
+      dataDir,
+      primary: sending.primary,
+      fallback: sending.fallback ?? null,
+      simulates: place.simulates,
+      proxySecret: opened(access.proxySharedSecret),
+      adminToken: opened(access.adminToken),
+      ownerToken: opened(access.ownerToken),
+      seconds: Math.round(place.seconds * 10) / 10
+    })
+  )
+}
+
 /** Reports where everything is: as a page on a terminal, else as one log line without secrets. */
 export const announce = (settings: Settings, place: Place): Effect.Effect<void> =>
   Effect.gen(function* () {

@@ -6,10 +6,13 @@ import { Schema } from "effect"
 /** True in a checkout, which runs the sources; false in the published package. */
 const isCheckout = import.meta.url.endsWith(".ts")
 
+/** The package's own description. */
+export const MANIFEST = new URL("../../../package.json", import.meta.url)
+
 /** The version that is reported to collectors and shown at the start. */
 export const { version: VERSION } = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
-)(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
+)(readFileSync(MANIFEST, "utf8"))
 
 /** Migrations and functions of the database, as far from the sources as from the published files. */
 export const MIGRATIONS = {

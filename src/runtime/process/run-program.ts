@@ -52,16 +52,23 @@ export class CannotStart extends Data.TaggedError("CannotStart")<{
   readonly isAway?: boolean
 }> {}
 
-/** Ends the process with code 1 and a plain message where it cannot start; a defect keeps its stack. */
+/**
+ * Ends the process with code 1 and a plain message where it cannot start; a defect keeps its stack. With `json` the output gets a
+ * document that says so.
+ */
 export const endWithWords = <A, E extends { readonly message: string }, R>(
-  program: Effect.Effect<A, E | CannotStart, R>
+  program: Effect.Effect<A, E | CannotStart, R>,
+  options: { readonly json?: boolean } = {}
 ): Effect.Effect<A, E | CannotStart, R> =>
   Effect.tapCause(program, (cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.void
     const failure = Cause.findErrorOption(cause)
-    return Console.error(
+    const said = Console.error(
       failure._tag === "Some" ? `\nPostlane cannot start. ${failure.value.message}\n` : Cause.pretty(cause)
     )
+    if (options.json !== true) return said
+    const error = failure._tag === "Some" ? failure.value.message : "It broke off: see the error output"
+    return Effect.andThen(said, Console.log(JSON.stringify({ ok: false, error })))
   })
 
 /** A requested stop (SIGTERM, SIGINT) exits with 0 once everything is closed; a failed start exits with 1. */

@@ -319,6 +319,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       outbox: {
         put: () => Effect.die("not here"),
         list: () => Effect.succeed([]),
+        page: (filter) =>
+          Effect.map(behind.outbox?.list?.(filter) ?? Effect.succeed([]), (entries) => ({
+            entries,
+            lookedUntil: undefined
+          })),
         has: () => Effect.succeed(false),
         get: () => Effect.succeed(undefined),
         entry: () => Effect.succeed(undefined),

@@ -23,7 +23,7 @@ const program = Effect.gen(function* () {
         )
     },
     keys: yield* Effect.promise(() => makeKeyMemories(join(dataDir, "simulated-keys"))),
-    next: Effect.succeed("ok" as const),
+    next: () => Effect.succeed("ok" as const),
     onEvent: () => Effect.void,
     scope: yield* Scope.Scope
   })

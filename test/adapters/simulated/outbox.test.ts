@@ -177,3 +177,28 @@ it.live("another process's message is a change", () =>
     yield* Deferred.await(changed)
   })
 )
+
+it.effect("a look says where it stopped: at its limit, at the newest 2,000, or nowhere", () =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    const outbox = yield* makeOutbox(path)
+    const idOf = (at: number) => `m${String(at).padStart(5, "0")}`
+    const entry = { via: "provider_a", from: "n@x.test", to: ["a@x.test"], cc: [], bcc: [], at: "" }
+    yield* Effect.promise(() =>
+      Promise.all(
+        Array.from({ length: MAX_SEARCHED + 1 }, (_, at) =>
+          writeFile(
+            join(path, `${idOf(at)}.json`),
+            JSON.stringify({ ...entry, id: idOf(at), subject: at === 0 ? "needle" : "hay" })
+          )
+        )
+      )
+    )
+    const found = yield* outbox.page({ search: "needle" })
+    assert.deepStrictEqual(found, { entries: [], lookedUntil: idOf(1) })
+    const beyond = yield* outbox.page({ search: "needle", before: found.lookedUntil })
+    assert.deepStrictEqual([beyond.entries.map(({ id }) => id), beyond.lookedUntil], [[idOf(0)], undefined])
+    assert.strictEqual((yield* outbox.page({ limit: 3 })).lookedUntil, idOf(MAX_SEARCHED - 2))
+    assert.isUndefined((yield* outbox.page({ limit: MAX_SEARCHED + 1 })).lookedUntil)
+  })
+)

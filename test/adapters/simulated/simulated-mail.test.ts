@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream"
 import { text } from "node:stream/consumers"
 
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Fiber, Layer, Queue } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { TestClock } from "effect/testing"
 
 import { layer } from "../../../src/adapters/simulated/simulated-mail.ts"
@@ -103,6 +103,47 @@ describe("simulated providers", () => {
       const later = yield* Effect.forEach(["7", "8", "9"], (key) => send("provider_b", key))
       assert.deepStrictEqual(later, ["ok", "unavailable", "unavailable"])
     })
+  )
+
+  it.live("a script holds for all processes on the folder: each outcome goes to one request", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      const fleet = [yield* open(dataDir), yield* open(dataDir), yield* open(dataDir)]
+      yield* fleet[0]!.script(
+        "provider_b",
+        Array.from({ length: 10 }, () => "rejected" as const)
+      )
+      const send = (at: number) => {
+        const provider = fleet[at % 3]!.provider("provider_b")
+        return Effect.exit(provider.send(provider.prepare(mail(), keyOf(`k${at}`))))
+      }
+      const exits = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, at) => at),
+        send,
+        {
+          concurrency: "unbounded"
+        }
+      )
+      assert.lengthOf(exits.filter(Exit.isFailure), 10)
+      yield* fleet[1]!.script("provider_b", ["rejected"], "unavailable")
+      yield* fleet[2]!.script("provider_b", [])
+      assert.isTrue(Exit.isSuccess(yield* send(0)))
+    })
+  )
+
+  it.effect(
+    "a script for a category outlives a restart, and a mail that loses a recipient is still of it",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* folder
+        yield* (yield* open(dataDir)).script("provider_a", [], "rejected", { category: "transactional" })
+        const provider = (yield* open(dataDir)).provider("provider_a")
+        const request = provider.prepare(mail({ to: [box("a@x.test"), box("b@x.test")] }), keyOf("k"))
+        const left = provider.withoutRecipients(request, new Set(["b@x.test"]))!
+        assert.strictEqual((yield* Effect.flip(provider.send(left))).kind, "rejected")
+        const other = provider.prepare({ ...mail(), category: "marketing" }, keyOf("m"))
+        assert.isNotEmpty((yield* provider.send(other)).messageId)
+      })
   )
 
   it.live("hang-accepted delivers and never answers; hang-lost does neither", () =>

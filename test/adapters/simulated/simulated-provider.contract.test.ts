@@ -37,18 +37,19 @@ const open = (provider: Provider) =>
     const received = yield* Ref.make(0)
     const first = yield* Deferred.make<void>()
     const gaveUp = yield* Deferred.make<void>()
+    const next = Effect.gen(function* () {
+      yield* Ref.update(received, (count) => count + 1)
+      const outcome = (yield* Ref.getAndUpdate(script, (left) => left.slice(1)))[0] ?? "ok"
+      yield* Deferred.succeed(first, undefined)
+      return outcome === "hang" ? yield* Effect.never : OUTCOMES[outcome]
+    }).pipe(Effect.onInterrupt(() => Deferred.succeed(gaveUp, undefined)))
     const simulated = makeSimulatedProvider({
       provider,
       outbox,
       keys: yield* Effect.promise(() => makeKeyMemories(join(folder, "keys"))),
       onEvent: () => Effect.void,
       scope: yield* Scope.Scope,
-      next: Effect.gen(function* () {
-        yield* Ref.update(received, (count) => count + 1)
-        const outcome = (yield* Ref.getAndUpdate(script, (left) => left.slice(1)))[0] ?? "ok"
-        yield* Deferred.succeed(first, undefined)
-        return outcome === "hang" ? yield* Effect.never : OUTCOMES[outcome]
-      }).pipe(Effect.onInterrupt(() => Deferred.succeed(gaveUp, undefined)))
+      next: () => next
     })
     return {
       provider: simulated,

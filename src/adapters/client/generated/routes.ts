@@ -214,7 +214,8 @@ export const ROUTES = {
     removeMessage: "DELETE /dev/outbox/{id} none",
     outboxChanges: "GET /dev/stream events",
     simulate: "POST /dev/simulate",
-    reportEvent: "POST /dev/outbox/{id}/events"
+    reportEvent: "POST /dev/outbox/{id}/events",
+    advanceClock: "POST /dev/clock"
   },
   templates: {
     templates: "GET /dev/templates text",
@@ -224,6 +225,7 @@ export const ROUTES = {
     messagePage: "GET /dev/messages/{id} text",
     messageHtml: "GET /dev/messages/{id}/html text",
     messageAccessibility: "GET /dev/messages/{id}/accessibility text",
-    messageFile: "GET /dev/messages/{id}/files/{index} bytes"
+    messageFile: "GET /dev/messages/{id}/files/{index} bytes",
+    messageContent: "GET /dev/outbox/{id}/content"
   }
 } as const

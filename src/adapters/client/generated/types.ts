@@ -68,6 +68,30 @@ export interface ProblemIssue {
   readonly message: string
 }
 
+export interface OutboxMail {
+  readonly id: string
+  readonly via: string
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly cc: ReadonlyArray<string>
+  readonly bcc: ReadonlyArray<string>
+  readonly subject: string
+  readonly at: string
+  readonly idempotencyKey: string | null
+  readonly category: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly events: ReadonlyArray<string>
+  readonly text: string | null
+  readonly html: string | null
+  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly links: ReadonlyArray<{ readonly text: string; readonly href: string }>
+  readonly attachments: ReadonlyArray<{ readonly filename: string | null; readonly contentType: string; readonly inline: boolean; readonly content: string }>
+}
+
+export interface ClockAdvance {
+  readonly milliseconds: number
+}
+
 export interface SimulatedEvent {
   readonly type: "delivered" | "delivery_delayed" | "bounced" | "complained" | "opened" | "suppressed"
   readonly recipients?: ReadonlyArray<string> | undefined
@@ -77,6 +101,7 @@ export interface SimulationScript {
   readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark"
   readonly outcomes: ReadonlyArray<"ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow">
   readonly otherwise?: "ok" | "rejected" | "unavailable" | "ambiguous-accepted" | "ambiguous-lost" | "hang-accepted" | "hang-lost" | "slow" | undefined
+  readonly for?: { readonly to?: string | undefined; readonly key?: string | undefined; readonly category?: string | undefined } | undefined
 }
 
 export type JobStatus = "pending" | "waiting_batch" | "processing" | "paused_budget" | "assembling" | "completed" | "failed" | "cancelled"
@@ -1703,7 +1728,7 @@ export interface Operations {
   /** The messages that the simulated providers delivered, newest first: `GET /dev/outbox` */
   readonly "embedded.outbox": {
     readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
-    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string }> }
+    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string; readonly idempotencyKey: string | null; readonly category: string | null }>; readonly lookedUntil: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
@@ -1749,6 +1774,13 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
     readonly events: false
   }
+  /** Puts the time of an installation for tests forward: `POST /dev/clock` */
+  readonly "embedded.advanceClock": {
+    readonly input: { readonly body: ClockAdvance }
+    readonly success: { readonly now: string }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** The mails that Postlane writes itself, as a page: `GET /dev/templates` */
   readonly "templates.templates": {
     readonly input: Nothing
@@ -1788,6 +1820,13 @@ export interface Operations {
   readonly "reader.messageFile": {
     readonly input: { readonly id: string | number; readonly index: string | number; readonly download?: "yes" | undefined }
     readonly success: Uint8Array
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A message taken apart, for programs: `GET /dev/outbox/{id}/content` */
+  readonly "reader.messageContent": {
+    readonly input: { readonly id: string | number }
+    readonly success: OutboxMail
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
   }

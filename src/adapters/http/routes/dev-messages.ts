@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
+import { outboxMail } from "../../../application/outbox-mail.ts"
 import { MessageViews, type MessageView } from "../../../ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { type Look, messagePage, opensAs, WAYS } from "../pages/dev-message.ts"
@@ -15,6 +16,35 @@ import { makeReaderPages, MessageId, noMessage, outboxAway } from "./dev.ts"
 
 const refusals = [problemSchema("NOT_FOUND", {}), InvalidRequest, problemSchema("UNAVAILABLE", {})] as const
 const idParam = { id: MessageId }
+
+/** A message as programs read it. What the mail does not have is null. */
+const MailContent = Schema.Struct({
+  id: Schema.String,
+  via: Schema.String,
+  from: Schema.String,
+  to: Schema.Array(Schema.String),
+  cc: Schema.Array(Schema.String),
+  bcc: Schema.Array(Schema.String),
+  subject: Schema.String,
+  at: Schema.String,
+  idempotencyKey: Schema.NullOr(Schema.String),
+  category: Schema.NullOr(Schema.String),
+  tags: Schema.Record(Schema.String, Schema.String),
+  events: Schema.Array(Schema.String),
+  text: Schema.NullOr(Schema.String),
+  html: Schema.NullOr(Schema.String),
+  headers: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+  links: Schema.Array(Schema.Struct({ text: Schema.String, href: Schema.String })),
+  attachments: Schema.Array(
+    Schema.Struct({
+      filename: Schema.NullOr(Schema.String),
+      contentType: Schema.String,
+      inline: Schema.Boolean,
+      content: Schema.String
+    })
+  )
+}).annotate({ identifier: "OutboxMail" })
+
 const images = { images: Schema.optionalKey(Schema.Literal("show")) }
 
 /** The mails of the outbox as a mail client shows them; every route is 404 where nothing is embedded. */
@@ -72,6 +102,19 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
         summary: "A file that is attached to a message",
         description:
           "Pictures and text are shown, text as plain text; everything else, and with `download=yes` all, is a download."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("messageContent", "/dev/outbox/:id/content", {
+      params: idParam,
+      success: MailContent,
+      error: refusals
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A message taken apart, for programs",
+        description:
+          "Text and HTML as they were sent, headers, links and files, decoded; a file's content is base64. Nothing is marked as read."
       })
     )
   )
@@ -178,6 +221,13 @@ export const devMessageHandlers = HttpApiBuilder.group(
     })
     return handlers.handleAll({
       messagePage: ({ params: { id }, query }) => Effect.flatMap(rawOf(id), (raw) => page(id, raw, query)),
+      messageContent: Effect.fnUntraced(function* ({ params: { id } }) {
+        const raw = yield* rawOf(id)
+        const entry = yield* outbox.entry(id).pipe(Effect.catch(outboxAway))
+        if (entry === undefined) return yield* Effect.fail(noMessage)
+        const content = yield* views.content(raw).pipe(Effect.catch(({ message }) => cannotShow(message)))
+        return outboxMail(entry, content)
+      }),
       messageHtml: ({ params: { id }, query }) =>
         Effect.map(htmlOf(id, query.images === "show"), (html) =>
           frame(html, mailPolicy(query.images === "show"))

