@@ -111,7 +111,7 @@ export const sendOnce = Effect.fnUntraced(function* (
     first: route.first
   }
   const begun = yield* beginCall(parts, call)
-  const blocked = blockedAddresses(message.category, begun.suppressions)
+  const blocked = blockedAddresses(message, begun.suppressions)
   const traceparent = yield* Traceparent
   const keyed = {
     idempotencyKey: key,

@@ -18,7 +18,7 @@ import {
 import {
   type BlockReason,
   blockedAddresses,
-  type Category,
+  type Kind,
   suppressedError
 } from "../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
@@ -145,13 +145,13 @@ const makeLookUp = Effect.gen(function* () {
   const duration = `${dbTimeoutMs} millis` as const
   return (
     addresses: ReadonlyArray<string>,
-    category: Category
+    mail: Kind
   ): Effect.Effect<ReadonlyMap<string, BlockReason>> =>
     withDeadline(store.begin({ keyHash, addresses, claim: undefined }), {
       duration,
       onTimeout: () => Effect.fail(noAnswer("suppressions", duration))
     }).pipe(
-      Effect.map(({ suppressions }) => blockedAddresses(category, suppressions)),
+      Effect.map(({ suppressions }) => blockedAddresses(mail, suppressions)),
       Effect.catch(() => Effect.succeed(new Map<string, BlockReason>()))
     )
 })
@@ -164,7 +164,7 @@ const makePlan = Effect.gen(function* () {
     const category = categoryOf(mail, token)
     if (Result.isFailure(category)) return yield* refused("invalid", inWords(category.failure))
     const addresses = envelope.to.map(addressKey)
-    const blocked = yield* blockedOf(addresses, category.success)
+    const blocked = yield* blockedOf(addresses, { category: category.success })
     if (addresses.every((one) => blocked.has(one)))
       return yield* refused("suppressed", suppressedError(blocked.values()))
     const asked = recipientsOf(mail, envelope)
