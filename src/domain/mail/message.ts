@@ -156,6 +156,9 @@ const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<F
   return issues
 }
 
+/** What a person asked for (a receipt, a sign-in link) and what must arrive is of no list: nobody leaves it. */
+const LISTED: ReadonlyArray<Category> = ["marketing", "notification"]
+
 const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
   const oneLine = (path: "subject" | "source" | "idempotencyKey") => {
@@ -169,6 +172,8 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   if (request.html === undefined && request.text === undefined)
     issues.push({ path: "html", message: "one of html and text is required" })
   oneLine("idempotencyKey")
+  if (request.list !== undefined && !LISTED.includes(request.category))
+    issues.push({ path: "list", message: `is of the categories ${LISTED.join(" and ")} alone` })
   return issues
 }
 

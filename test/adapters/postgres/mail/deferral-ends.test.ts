@@ -1,3 +1,4 @@
+import * as Preferences from "../../../../src/adapters/postgres/mail/preferences.ts"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
@@ -35,6 +36,7 @@ const tables = Layer.mergeAll(
   ContactMessages.layer,
   CampaignBook.layer,
   CampaignBook.layerUnsubscribes,
+  Preferences.layer,
   BulkOrders.layer
 ).pipe(Layer.provide(NodeCrypto.layer), Layer.provideMerge(layerPostgres))
 
