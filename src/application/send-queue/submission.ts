@@ -10,6 +10,7 @@ import {
   categoryOf,
   type Envelope,
   forTheRest,
+  listOf,
   recipientsOf,
   type Recipients,
   type SubmittedMail,
@@ -164,7 +165,7 @@ const makePlan = Effect.gen(function* () {
     const category = categoryOf(mail, token)
     if (Result.isFailure(category)) return yield* refused("invalid", inWords(category.failure))
     const addresses = envelope.to.map(addressKey)
-    const blocked = yield* blockedOf(addresses, { category: category.success })
+    const blocked = yield* blockedOf(addresses, { category: category.success, list: listOf(mail) })
     if (addresses.every((one) => blocked.has(one)))
       return yield* refused("suppressed", suppressedError(blocked.values()))
     const asked = recipientsOf(mail, envelope)

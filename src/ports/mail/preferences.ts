@@ -30,10 +30,14 @@ export class MailPreferences extends Context.Service<
       readonly email: string
       readonly list: string
     }) => Effect.Effect<void, StoreUnavailable>
-    /** Its person wants a list again, or all marketing but for the lists that were left by themselves. */
+    /**
+     * Its person wants a list again, or all marketing but for the lists that were left by themselves. `by`: who says so for that person;
+     * `admin_audit_log` gets one `email_resubscribe` row then where anything changed, both or neither.
+     */
     readonly comeBack: (entry: {
       readonly email: string
       readonly list: string | undefined
+      readonly by?: { readonly actor: string; readonly note: string | undefined }
     }) => Effect.Effect<void, StoreUnavailable>
     /**
      * For all of them together: what they left, by their owners' word or by an import. Writes one `email_unsubscribe` row into

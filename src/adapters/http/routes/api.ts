@@ -54,6 +54,7 @@ import { QueueGroup, queueHandlers } from "./mail/queue.ts"
 import { RelayGroup, relayHandlers } from "./mail/relay.ts"
 import { SenderTokenGroup, senderTokenHandlers } from "./mail/sender-tokens.ts"
 import { SendsGroup, sendsHandlers } from "./mail/sends.ts"
+import { PreferenceGroup, preferenceHandlers } from "./mail/preferences.ts"
 import { SuppressionGroup, suppressionHandlers } from "./mail/suppressions.ts"
 import { OutreachGroup, outreachHandlers } from "./outreach/outreach.ts"
 import { UnsubscribeGroup, unsubscribeHandlers } from "./outreach/unsubscribe.ts"
@@ -73,6 +74,7 @@ const RESOURCES = [
   [AlertGroup, () => alertHandlers],
   [NotificationGroup, () => notificationHandlers],
   [SuppressionGroup, () => suppressionHandlers],
+  [PreferenceGroup, () => preferenceHandlers],
   [EventHookGroup, () => eventHookHandlers],
   [StatsGroup, () => statsHandlers],
   [WebhookGroup, () => webhookHandlers],

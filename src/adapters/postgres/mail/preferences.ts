@@ -15,7 +15,7 @@ const Rows = Schema.Array(Schema.Struct({ email: Schema.String, list: Schema.Nul
 
 /** In the order that all writers share; an erased person's address is not written down again. */
 const LEAVE_ALL = `with given as (
-  select distinct x.email, x.list from unnest($1::text[], $2::text[]) as x(email, list) order by 1, 2
+  select distinct x.email, nullif(x.list, '') as list from unnest($1::text[], $2::text[]) as x(email, list) order by 1, 2
 ), plain as (
   insert into unsubscribes (email, reason) select g.email, 'manual' from given g
   where g.list is null and not exists (select from unsubscribes u where u.email = erased_alias(g.email))
@@ -35,6 +35,18 @@ const LEAVE_ALL = `with given as (
 )
 select count(*)::int as answer from added`
 
+/** The audit row has an actor: a person's own click has none. */
+const COME_BACK = `with plain as materialized (
+  select case when $2::text is null then lift_unsubscribe($1) else false end as lifted
+), listed as (
+  delete from list_unsubscribes where list = $2 and email in ($1, erased_alias($1)) returning 1
+), noted as (
+  insert into admin_audit_log (action, actor, target, note, details)
+  select 'email_resubscribe', $3, $1, $4, jsonb_build_object('list', $2::text)
+  from plain where $3::text is not null and (lifted or exists (select from listed))
+)
+select lifted from plain`
+
 /** Each part by its primary key. */
 const PAGE = `select coalesce(jsonb_agg(jsonb_build_object('email', p.email, 'list', nullif(p.list, '')) order by p.email, p.list), '[]') as answer
 from (
@@ -50,8 +62,6 @@ from (
 export const layer: Layer.Layer<MailPreferences, never, WriteSql> = Layer.effect(
   MailPreferences,
   Effect.map(WriteSql, (sql) => {
-    const comeBackToList = (email: string, list: string) =>
-      sql`delete from list_unsubscribes where list = ${list} and email in (${email}, erased_alias(${email}))`
     return MailPreferences.of({
       of: (email) =>
         ask.answer(
@@ -71,12 +81,15 @@ export const layer: Layer.Layer<MailPreferences, never, WriteSql> = Layer.effect
           sql`insert into list_unsubscribes (email, list) values (${storable(email)}, ${storable(list)})
             on conflict (email, list) do nothing`
         ),
-      comeBack: ({ email, list }) =>
+      comeBack: ({ by, email, list }) =>
         ask.done(
           "comeBack",
-          list === undefined
-            ? sql`select lift_unsubscribe(${storable(email)})`
-            : comeBackToList(storable(email), storable(list))
+          sql.unsafe(COME_BACK, [
+            storable(email),
+            list === undefined ? null : storable(list),
+            by?.actor ?? null,
+            by?.note ?? null
+          ])
         ),
       leaveAll: ({ actor, entries, note }) =>
         once.answer(
@@ -84,7 +97,7 @@ export const layer: Layer.Layer<MailPreferences, never, WriteSql> = Layer.effect
           Schema.Int,
           sql.unsafe(LEAVE_ALL, [
             entries.map(({ email }) => email),
-            entries.map(({ list }) => list),
+            entries.map(({ list }) => list ?? ""),
             note ?? null,
             actor
           ])
