@@ -193,7 +193,10 @@ const send = Effect.fnUntraced(function* (parts: Parts, mail: OutreachMail) {
   const wrong = issueOf(mail)
   if (wrong !== undefined) return yield* wrong
   if (!config.baseUrl.startsWith("https://"))
-    return yield* invalid("", "BASE_URL does not begin with https://: no mail service takes its links (RFC 8058)")
+    return yield* invalid(
+      "",
+      "BASE_URL does not begin with https://: no mail service takes its links (RFC 8058)"
+    )
   const { domain, local } = parsed.success
   const email = addressKey(parsed.success)
   const { campaign, name, subject } = mail

@@ -152,7 +152,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<Unsubscribing, never, Unsubscribes | MailPreferences | Mac.Mac> = Layer.effect(
-  Unsubscribing,
-  make
-)
+export const layer: Layer.Layer<Unsubscribing, never, Unsubscribes | MailPreferences | Mac.Mac> =
+  Layer.effect(Unsubscribing, make)

@@ -144,10 +144,7 @@ const makeLookUp = Effect.gen(function* () {
   const { dbTimeoutMs } = yield* MailerConfig
   const keyHash = yield* (yield* makeKeys).none
   const duration = `${dbTimeoutMs} millis` as const
-  return (
-    addresses: ReadonlyArray<string>,
-    mail: Kind
-  ): Effect.Effect<ReadonlyMap<string, BlockReason>> =>
+  return (addresses: ReadonlyArray<string>, mail: Kind): Effect.Effect<ReadonlyMap<string, BlockReason>> =>
     withDeadline(store.begin({ keyHash, addresses, claim: undefined }), {
       duration,
       onTimeout: () => Effect.fail(noAnswer("suppressions", duration))

@@ -42,7 +42,13 @@ export const outreach = (
   return Layer.mergeAll(Outreach.layer, CampaignEvents.layer).pipe(
     Layer.provideMerge(Unsubscribe.layer),
     Layer.provideMerge(CampaignBook.layer),
-    Layer.provide([config, CampaignBook.layerUnsubscribes, Preferences.layer, MailTemplates.layer, Mac.layerWebCrypto]),
+    Layer.provide([
+      config,
+      CampaignBook.layerUnsubscribes,
+      Preferences.layer,
+      MailTemplates.layer,
+      Mac.layerWebCrypto
+    ]),
     Layer.provide(NodeCrypto.layer)
   )
 }

@@ -4,4 +4,8 @@ import { makeCampaignDatabase } from "../../../src/adapters/memory/outreach/camp
 import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { suite } from "../../contracts/mail/preferences.ts"
 
-suite("memory", 200, Layer.sync(MailPreferences, () => makeCampaignDatabase().preferences))
+suite(
+  "memory",
+  200,
+  Layer.sync(MailPreferences, () => makeCampaignDatabase().preferences)
+)

@@ -62,7 +62,11 @@ describe("mail that its reader can leave (MAIL-67)", () => {
       assert.strictEqual(kept.oneClick, true)
       const [sent] = yield* taken(harness)
       assert.deepStrictEqual([sent?.headers, sent?.text], [good, "https://x.test/bye"])
-      for (const bad of [own("<http://x.test/bye>"), own("<mailto:bye@x.test>"), own("<https://x.test>", false)]) {
+      for (const bad of [
+        own("<http://x.test/bye>"),
+        own("<mailto:bye@x.test>"),
+        own("<https://x.test>", false)
+      ]) {
         assert.strictEqual((yield* harness.send(marketing({ headers: bad }))).oneClick, false)
         const refused = yield* Effect.flip(harness.send(marketing({ headers: bad, list: "weekly" })))
         assert.strictEqual(refused._tag, "InvalidRequest")
@@ -70,24 +74,27 @@ describe("mail that its reader can leave (MAIL-67)", () => {
     })
   )
 
-  it.effect("without a link: mail of a list and a text that names one are refused, other marketing says so", () =>
-    Effect.gen(function* () {
-      const harness = yield* harnessWith(undefined)
-      assert.strictEqual((yield* harness.send(marketing())).oneClick, false)
-      const linked = yield* harnessWith(makeLink)
-      const many = { to: ["a@x.test", "b@x.test"] }
-      assert.strictEqual((yield* linked.send(marketing(many))).oneClick, false)
-      const refusals = [
-        harness.send(marketing({ list: "weekly" })),
-        harness.send(marketing({ text: "{{unsubscribe_url}}" })),
-        linked.send(marketing({ ...many, list: "weekly" })),
-        linked.send(plain({ list: "weekly" }))
-      ]
-      for (const refusal of refusals) assert.strictEqual((yield* Effect.flip(refusal))._tag, "InvalidRequest")
-      assert.lengthOf(yield* taken(harness), 1)
-      for (const list of ["Weekly", "weekly news", "-a", "a..b", "", "a".repeat(65)])
-        assert.isTrue(Result.isFailure(decodeSendRequest(marketing({ list }))), list)
-    })
+  it.effect(
+    "without a link: mail of a list and a text that names one are refused, other marketing says so",
+    () =>
+      Effect.gen(function* () {
+        const harness = yield* harnessWith(undefined)
+        assert.strictEqual((yield* harness.send(marketing())).oneClick, false)
+        const linked = yield* harnessWith(makeLink)
+        const many = { to: ["a@x.test", "b@x.test"] }
+        assert.strictEqual((yield* linked.send(marketing(many))).oneClick, false)
+        const refusals = [
+          harness.send(marketing({ list: "weekly" })),
+          harness.send(marketing({ text: "{{unsubscribe_url}}" })),
+          linked.send(marketing({ ...many, list: "weekly" })),
+          linked.send(plain({ list: "weekly" }))
+        ]
+        for (const refusal of refusals)
+          assert.strictEqual((yield* Effect.flip(refusal))._tag, "InvalidRequest")
+        assert.lengthOf(yield* taken(harness), 1)
+        for (const list of ["Weekly", "weekly news", "-a", "a..b", "", "a".repeat(65)])
+          assert.isTrue(Result.isFailure(decodeSendRequest(marketing({ list }))), list)
+      })
   )
 
   it.effect("waits for a link that cannot be made now", () =>
@@ -98,28 +105,30 @@ describe("mail that its reader can leave (MAIL-67)", () => {
     })
   )
 
-  it.effect("who left the list gets the other one, a retry included, and all but marketing after leaving that", () =>
-    Effect.gen(function* () {
-      const harness = yield* harnessWith(makeLink)
-      const { database } = harness
-      const statusOf = (request: SendRequest) => Effect.map(harness.send(request), ({ status }) => status)
-      harness.scripts.provider_a.push("ambiguous-lost")
-      assert.strictEqual(yield* statusOf(marketing({ list: "weekly" })), "deferred")
-      const [deferral] = yield* harness.queued
-      assert.strictEqual(deferral?.details.list, "weekly")
-      database.leaveList("a@x.test", "weekly")
-      yield* harness.retry(deferral!)
-      assert.strictEqual(database.rows().at(-1)?.outcome, "suppressed")
-      const news = { category: "notification", list: "weekly" } as const
-      assert.strictEqual(yield* statusOf(marketing({ list: "weekly" })), "suppressed")
-      assert.strictEqual(yield* statusOf(plain(news)), "suppressed")
-      assert.strictEqual(yield* statusOf(marketing({ list: "offers" })), "sent")
-      assert.strictEqual(yield* statusOf(marketing()), "sent")
-      database.unsubscribe("a@x.test")
-      assert.strictEqual(yield* statusOf(marketing({ list: "offers" })), "suppressed")
-      assert.strictEqual(yield* statusOf(plain({ ...news, list: "orders" })), "sent")
-      assert.strictEqual(yield* statusOf(plain()), "sent")
-    })
+  it.effect(
+    "who left the list gets the other one, a retry included, and all but marketing after leaving that",
+    () =>
+      Effect.gen(function* () {
+        const harness = yield* harnessWith(makeLink)
+        const { database } = harness
+        const statusOf = (request: SendRequest) => Effect.map(harness.send(request), ({ status }) => status)
+        harness.scripts.provider_a.push("ambiguous-lost")
+        assert.strictEqual(yield* statusOf(marketing({ list: "weekly" })), "deferred")
+        const [deferral] = yield* harness.queued
+        assert.strictEqual(deferral?.details.list, "weekly")
+        database.leaveList("a@x.test", "weekly")
+        yield* harness.retry(deferral!)
+        assert.strictEqual(database.rows().at(-1)?.outcome, "suppressed")
+        const news = { category: "notification", list: "weekly" } as const
+        assert.strictEqual(yield* statusOf(marketing({ list: "weekly" })), "suppressed")
+        assert.strictEqual(yield* statusOf(plain(news)), "suppressed")
+        assert.strictEqual(yield* statusOf(marketing({ list: "offers" })), "sent")
+        assert.strictEqual(yield* statusOf(marketing()), "sent")
+        database.unsubscribe("a@x.test")
+        assert.strictEqual(yield* statusOf(marketing({ list: "offers" })), "suppressed")
+        assert.strictEqual(yield* statusOf(plain({ ...news, list: "orders" })), "sent")
+        assert.strictEqual(yield* statusOf(plain()), "sent")
+      })
   )
 
   it.effect("the key is bound to the request, wherever the link leads", () =>

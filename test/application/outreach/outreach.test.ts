@@ -14,10 +14,10 @@ import {
 } from "../../../src/application/outreach/outreach.ts"
 import * as Unsubscribe from "../../../src/application/outreach/unsubscribe.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
 import { plainTemplates, shownData } from "../../support/worlds/plain-templates.ts"
-import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
 

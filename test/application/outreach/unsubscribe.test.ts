@@ -42,7 +42,10 @@ const make = async (byte: number, options: { down: boolean } = { down: false }) 
   const service = await Effect.runPromise(
     Effect.provide(
       Unsubscribing,
-      layer.pipe(Layer.provide([store, preferences, Mac.layerWebCrypto]), Layer.provide(SecureRandom.layerWebCrypto))
+      layer.pipe(
+        Layer.provide([store, preferences, Mac.layerWebCrypto]),
+        Layer.provide(SecureRandom.layerWebCrypto)
+      )
     )
   )
   return { service, added, reads: () => reads }
@@ -82,14 +85,18 @@ describe("unsubscribe links", () => {
 
   it("of a list leave that list, those of all marketing everything", async () => {
     await fc.assert(
-      fc.asyncProperty(subject, fc.option(text("abc019", 64), { nil: undefined }), async ({ email }, list) => {
-        added.length = 0
-        const one = { email, list }
-        const written = await token(one)
-        expect(written.length).toBeLessThanOrEqual(MAX_TOKEN_LENGTH)
-        expect(await unsubscribe(written)).toEqual(one)
-        expect(added).toEqual([list === undefined ? { email, campaign: undefined } : { email, list }])
-      })
+      fc.asyncProperty(
+        subject,
+        fc.option(text("abc019", 64), { nil: undefined }),
+        async ({ email }, list) => {
+          added.length = 0
+          const one = { email, list }
+          const written = await token(one)
+          expect(written.length).toBeLessThanOrEqual(MAX_TOKEN_LENGTH)
+          expect(await unsubscribe(written)).toEqual(one)
+          expect(added).toEqual([list === undefined ? { email, campaign: undefined } : { email, list }])
+        }
+      )
     )
   })
 

@@ -45,7 +45,9 @@ export const suite = (
         const clear = Effect.forEach(EMAILS, (email) =>
           Effect.forEach(LISTS, (list) => preferences.comeBack({ email, list }))
         )
-        const follow = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof step extends fc.Arbitrary<infer S> ? S : never>) {
+        const follow = Effect.fnUntraced(function* (
+          steps: ReadonlyArray<typeof step extends fc.Arbitrary<infer S> ? S : never>
+        ) {
           yield* clear
           const model = new Map<string, LeftRow>()
           const put = (row: LeftRow) => model.set(nameOf(row), row)

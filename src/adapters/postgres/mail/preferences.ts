@@ -103,11 +103,7 @@ export const layer: Layer.Layer<MailPreferences, never, WriteSql> = Layer.effect
           ])
         ),
       page: ({ after, limit }) =>
-        ask.answer(
-          "unsubscribed",
-          Rows,
-          sql.unsafe(PAGE, [after?.email ?? "", after?.list ?? "", limit])
-        )
+        ask.answer("unsubscribed", Rows, sql.unsafe(PAGE, [after?.email ?? "", after?.list ?? "", limit]))
     })
   })
 )

@@ -37,7 +37,10 @@ export const linkingOf = (message: Message, makes: boolean): Linking => {
   if (headerOf(message, "list-unsubscribe") !== undefined || headerOf(message, "list-unsubscribe-post"))
     return { _tag: "Own", url: postableOf(message) }
   if (!makes)
-    return { _tag: "None", why: "no link can be made: that needs a database, and a BASE_URL that begins with https://" }
+    return {
+      _tag: "None",
+      why: "no link can be made: that needs a database, and a BASE_URL that begins with https://"
+    }
   return message.to.length === 1 && message.cc.length === 0 && message.bcc.length === 0
     ? { _tag: "Made" }
     : { _tag: "None", why: "its link is for one address: send a mail to each recipient" }
@@ -59,13 +62,16 @@ export const linkIssues = (message: Message, linking: Linking): ReadonlyArray<Fi
   return namesLink(message) ? [{ path: message.html === undefined ? "text" : "html", message: why }] : []
 }
 
-const filled = (text: string | undefined, url: string): string | undefined => text?.replaceAll(PLACEHOLDER, () => url)
+const filled = (text: string | undefined, url: string): string | undefined =>
+  text?.replaceAll(PLACEHOLDER, () => url)
 
 /** The mail with its link in the headers and in the texts, and with the name of its list (RFC 2919). */
 export const withLink = (message: Message, url: string, isOwn: boolean): Message => {
   const { from, headers, list } = message
   const listId =
-    list === undefined || headerOf(message, "list-id") !== undefined ? {} : { "List-Id": `<${list}.${asciiDomain(from.domain) ?? from.domain}>` }
+    list === undefined || headerOf(message, "list-id") !== undefined
+      ? {}
+      : { "List-Id": `<${list}.${asciiDomain(from.domain) ?? from.domain}>` }
   const pair = isOwn ? {} : { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": ONE_CLICK }
   return {
     ...message,

@@ -11,8 +11,8 @@ const world = Layer.fresh(Layer.provideMerge(Preferences.layer, layerPostgres))
 
 suite("PostgreSQL", 30, world, it.live)
 
-layer(world)("mail preferences on PostgreSQL", (it) => {
-  it.effect("what somebody else changes is in the audit log, what a person clicks is not", () =>
+layer(world)("mail preferences on PostgreSQL", (tests) => {
+  tests.effect("what somebody else changes is in the audit log, what a person clicks is not", () =>
     Effect.gen(function* () {
       const preferences = yield* MailPreferences
       const sql = yield* WriteSql
@@ -37,7 +37,7 @@ layer(world)("mail preferences on PostgreSQL", (it) => {
     })
   )
 
-  it.effect("an erased person's unsubscriptions stay, under a hash, and are in no export (P3)", () =>
+  tests.effect("an erased person's unsubscriptions stay, under a hash, and are in no export (P3)", () =>
     Effect.gen(function* () {
       const preferences = yield* MailPreferences
       const sql = yield* WriteSql

@@ -53,7 +53,9 @@ describe("suppression policy", () => {
         (category, list, rows, order) => {
           const blocked = blockedAddresses({ category, list }, rows)
           for (const email of ["a@x.test", "b@x.test", "c@x.test"]) {
-            const blocking = rows.filter((entry) => entry.email === email && blocksMail({ category, list }, entry))
+            const blocking = rows.filter(
+              (entry) => entry.email === email && blocksMail({ category, list }, entry)
+            )
             assert.strictEqual(blocked.has(email), blocking.length > 0)
           }
           const shuffled = rows

@@ -7,7 +7,13 @@ import { type LeftRow, MailPreferences, MAX_LEFT_PAGE } from "../../../../ports/
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { apiOf, DEFAULT_PAGE, filter, mailboxIn, page, Text } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
-import { bodyRefusals, invalidCursor, InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
+import {
+  bodyRefusals,
+  invalidCursor,
+  InvalidRequest,
+  Unavailable,
+  unavailable
+} from "../../server/problem.ts"
 
 const Note = Text.check(Schema.isMaxLength(1000))
 const Address = Text.check(Schema.isMaxLength(320))
@@ -36,10 +42,9 @@ const UnsubscribedRow = Schema.Struct({
 
 /** Unsubscribed people of another system. */
 const UnsubscribedImport = Schema.Struct({
-  rows: Schema.Array(Schema.Struct({ email: Address, list: Schema.optionalKey(Schema.NullOr(ListName)) })).check(
-    Schema.isMinLength(1),
-    Schema.isMaxLength(MAX_LEFT_PAGE)
-  ),
+  rows: Schema.Array(
+    Schema.Struct({ email: Address, list: Schema.optionalKey(Schema.NullOr(ListName)) })
+  ).check(Schema.isMinLength(1), Schema.isMaxLength(MAX_LEFT_PAGE)),
   note: Schema.optionalKey(Note)
 }).annotate({ identifier: "UnsubscribedImport" })
 
@@ -74,8 +79,14 @@ export class PreferenceGroup extends HttpApiGroup.make("preferences")
   )
   .add(
     HttpApiEndpoint.get("listUnsubscribed", ALL, {
-      query: { limit: page(DEFAULT_PAGE, MAX_LEFT_PAGE), cursor: filter(Text.check(Schema.isMaxLength(1000))) },
-      success: Schema.Struct({ rows: Schema.Array(UnsubscribedRow), nextCursor: Schema.NullOr(Schema.String) }),
+      query: {
+        limit: page(DEFAULT_PAGE, MAX_LEFT_PAGE),
+        cursor: filter(Text.check(Schema.isMaxLength(1000)))
+      },
+      success: Schema.Struct({
+        rows: Schema.Array(UnsubscribedRow),
+        nextCursor: Schema.NullOr(Schema.String)
+      }),
       error: [InvalidRequest, Unavailable]
     }).annotate(OpenApi.Summary, "Who left what, in the order of their addresses: an export")
   )
@@ -89,7 +100,8 @@ export class PreferenceGroup extends HttpApiGroup.make("preferences")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Adds who left a list, or all marketing, elsewhere",
-          description: "Again, it adds nothing twice. One `email_unsubscribe` row in `admin_audit_log` tells of it."
+          description:
+            "Again, it adds nothing twice. One `email_unsubscribe` row in `admin_audit_log` tells of it."
         })
       )
   )
@@ -112,7 +124,8 @@ const afterOf = (cursor: string | undefined): Option.Option<LeftRow | undefined>
 const cursorOf = ({ email, list }: LeftRow): string =>
   Buffer.from(JSON.stringify([email, list])).toString("base64url")
 
-const keyIn = (path: string, text: string) => Effect.map(mailboxIn(path, text, parsePublicMailbox), addressKey)
+const keyIn = (path: string, text: string) =>
+  Effect.map(mailboxIn(path, text, parsePublicMailbox), addressKey)
 
 /** `/api/admin/email-preferences` and `/api/admin/email-unsubscribes`. */
 export const preferenceHandlers = HttpApiBuilder.group(
@@ -147,7 +160,9 @@ export const preferenceHandlers = HttpApiBuilder.group(
         const after = afterOf(query.cursor || undefined)
         if (Option.isNone(after)) return yield* invalidCursor("list")
         const limit = query.limit || DEFAULT_PAGE
-        const rows = yield* preferences.page({ after: after.value, limit: limit + 1 }).pipe(Effect.catch(away))
+        const rows = yield* preferences
+          .page({ after: after.value, limit: limit + 1 })
+          .pipe(Effect.catch(away))
         const shownRows = rows.slice(0, limit)
         const last = shownRows.at(-1)
         return {

@@ -60,10 +60,7 @@ const unknown = (request: HttpServerRequest.HttpServerRequest) =>
     : Effect.fail(problem("NOT_FOUND", "This is no unsubscribe link of ours"))
 
 /** The page for the link's address, if it is a link of ours. */
-const answer = (
-  request: HttpServerRequest.HttpServerRequest,
-  standing: Standing | undefined
-) =>
+const answer = (request: HttpServerRequest.HttpServerRequest, standing: Standing | undefined) =>
   standing === undefined
     ? unknown(request)
     : Effect.succeed(pageResponse(unsubscribePage(standing), { policy: UNSUBSCRIBE_POLICY }))
