@@ -1,4 +1,4 @@
--- Who left a mailing list, by its link or by the API (MAIL-67); who left all marketing is in `unsubscribes`.
+-- Addresses that left a mailing list, by its link or by the API (MAIL-67). Those that left all marketing are in `unsubscribes`.
 create table list_unsubscribes (
   -- Bare and lower-case; an erased person's is a hash (P3).
   email text not null check (email = lower(email collate "C") and email <> ''),

@@ -156,7 +156,7 @@ const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<F
   return issues
 }
 
-/** What a person asked for (a receipt, a sign-in link) and what must arrive is of no list: nobody leaves it. */
+/** Receipts, sign-in links and alerts cannot be left, so that they belong to no list. */
 const LISTED: ReadonlyArray<Category> = ["marketing", "notification"]
 
 const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {

@@ -2,7 +2,7 @@ import type { FieldIssue } from "../../field-issues.ts"
 import { asciiDomain } from "../address.ts"
 import type { Message } from "../message.ts"
 
-/** What RFC 8058, section 3.1, has in the header beside the link. */
+/** The value of `List-Unsubscribe-Post` (RFC 8058, section 3.1). */
 const ONE_CLICK = "List-Unsubscribe=One-Click"
 
 /** Where the texts of a mail have its link. */
@@ -27,9 +27,9 @@ const namesLink = ({ html = "", text = "" }: Message): boolean => `${html}\n${te
 type Linking =
   /** One is made for the mail's one recipient. */
   | { readonly _tag: "Made" }
-  /** The caller has headers of its own; `url` is absent where a mail service would not take them. */
+  /** The caller wrote headers; `url` is absent where a mail service would not take them. */
   | { readonly _tag: "Own"; readonly url: string | undefined }
-  /** There is none. */
+  /** The mail goes out without a link, or is refused. */
   | { readonly _tag: "None"; readonly why: string }
 
 /** How a bulk mail gets its link; `makes`: whether this process can make links. */
@@ -47,8 +47,8 @@ export const linkingOf = (message: Message, makes: boolean): Linking => {
 }
 
 /**
- * Why a mail may not go out: that of a list without a way to leave it, and one whose text names a link that there is not. Other marketing
- * goes out, and its answer says that it had none.
+ * Why a mail is refused: a list needs a way to leave it, and a text that names a link needs one. Other marketing goes out, and its answer
+ * says that it had no link.
  */
 export const linkIssues = (message: Message, linking: Linking): ReadonlyArray<FieldIssue> => {
   if (linking._tag === "Made") return []
