@@ -230,12 +230,7 @@ describe("events for hooks, written in the transaction that records them (EVENT-
       yield* sql`delete from list_unsubscribes`
       const rows = yield* told
       assert.deepStrictEqual(
-        rows.map(({ body, type }) => [
-          type,
-          body.data["email"],
-          body.data["reason"],
-          body.data["list"]
-        ]),
+        rows.map(({ body, type }) => [type, body.data["email"], body.data["reason"], body.data["list"]]),
         [
           ["suppression.added", "ann@x.test", "manual", undefined],
           ["suppression.removed", "ann@x.test", "manual", undefined],
