@@ -18,6 +18,11 @@ begin
   on conflict (email) do update set reason = excluded.reason, created_at = excluded.created_at;
   delete from unsubscribes where email = p_email;
   v_found := v_found or found;
+  insert into list_unsubscribes (email, list, created_at)
+  select erased_alias(p_email), l.list, l.created_at from list_unsubscribes l where l.email = p_email
+  on conflict do nothing;
+  delete from list_unsubscribes where email = p_email;
+  v_found := v_found or found;
   delete from audit_digest_subscriptions where lower(email) = p_email;
   return v_found or found;
 end

@@ -44,6 +44,8 @@ interface Normalized {
   readonly envelope?: { readonly from: string | false; readonly to: ReadonlyArray<string> } | undefined
   readonly idempotencyKey?: string | undefined
   readonly category?: Category | undefined
+  /** The request's `list`: nodemailer's own member of that name makes headers. */
+  readonly mailingList?: string | undefined
   readonly source?: string | undefined
   readonly expiresAt?: string | undefined
 }
@@ -91,7 +93,7 @@ class PostlaneVerifyError extends Error {
 }
 
 /** What a message may name beyond nodemailer's members. */
-const OWN = ["idempotencyKey", "category", "source", "expiresAt"]
+const OWN = ["idempotencyKey", "category", "mailingList", "source", "expiresAt"]
 
 /** Refuses what would be left out of the mail: one of our own members under another name. Other names may be a plugin's. */
 const refuseMisspelt = (data: object): void => {
@@ -167,6 +169,7 @@ const requestOf = (mail: Normalized, otpToken: unknown, options: DropInOptions):
     content: base64Of(content, encoding)
   })),
   category: mail.category ?? options.category ?? "transactional",
+  list: mail.mailingList,
   source: mail.source ?? options.source ?? "nodemailer",
   idempotencyKey: mail.idempotencyKey,
   expiresAt: mail.expiresAt

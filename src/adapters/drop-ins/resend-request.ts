@@ -54,6 +54,8 @@ export interface ResendEmail {
   /** Beyond Resend: which suppressions apply, and where the mail comes from. */
   readonly category?: Category | undefined
   readonly source?: string | undefined
+  /** The mailing list that the mail belongs to: its reader leaves it by one click. */
+  readonly list?: string | undefined
 }
 
 /** What Resend's own service does and this one does not: refused, since leaving it out would send another mail than was meant. */
@@ -100,7 +102,7 @@ const EMAIL = [
   "attachments",
   "scheduledAt"
 ]
-const EMAIL_MEMBERS = [...EMAIL, ...Object.keys(REFUSED), "category", "source"]
+const EMAIL_MEMBERS = [...EMAIL, ...Object.keys(REFUSED), "category", "source", "list"]
 const ATTACHMENT_MEMBERS = ["filename", "content", "contentType", "contentId", "path"]
 
 /** The members by their names of today, or why one is refused: it would be left out of the mail. */
@@ -191,6 +193,7 @@ export const requestOf = (
       content: base64Of(content)
     })),
     category: email.category ?? options.category ?? "transactional",
+    list: email.list,
     source: email.source ?? options.source ?? "resend",
     sendAt: scheduledAt
   }

@@ -51,7 +51,7 @@ const renew = Effect.fnUntraced(function* (
     if (decision.sticky !== provider || hold.torn) return false
   }
   hold.since = since
-  hold.blocked = blockedAddresses(message.category, suppressions)
+  hold.blocked = blockedAddresses(message, suppressions)
   return true
 })
 

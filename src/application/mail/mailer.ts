@@ -44,6 +44,7 @@ import { findEvidence, noteEvidence, record, rowOf } from "./store-access.ts"
 import { doubtOf, newTrace } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
+import { linked, oneClickOf } from "./unsubscribe-links.ts"
 import { detailsOf, requestFor } from "./vendor-request.ts"
 
 /**
@@ -69,7 +70,7 @@ export const layer: Layer.Layer<Mailer, never, SendServices> = Layer.effect(
           ? Effect.fail(new InvalidRequest({ issues: message.failure }))
           : withImpatience(request.deferAfterMs, (impatience) =>
               parts.runner.detached(send(parts, message.success, request, impatience))
-            )
+            ).pipe(Effect.map((result) => ({ ...result, ...oneClickOf(parts.makeLink, message.success) })))
       }
     })
   )
@@ -93,15 +94,17 @@ const send = (
 /** Look-up and claim, the providers, the row. */
 export const sendOnce = Effect.fnUntraced(function* (
   parts: SendParts,
-  message: Message,
+  asked: Message,
   { idempotencyKey: chosenKey, requireClaim = false }: Pick<SendRequest, "idempotencyKey" | "requireClaim">,
   { key, owner, rowId }: { readonly key: IdempotencyKey; readonly owner: string; readonly rowId: LogRowId },
   impatience?: Impatience
 ): Effect.fn.Return<SendResult, NotBegun> {
   const keyHash = KeyHash.make(yield* parts.sha256Hex(key))
-  const route = routeOf(parts.config, message.provider)
+  const route = routeOf(parts.config, asked.provider)
+  const message = yield* linked(parts.makeLink, asked, key)
   const call = {
-    message,
+    // The key is bound to what the caller asked for, wherever its link leads.
+    message: asked,
     key,
     keyHash,
     rowId,
@@ -111,7 +114,7 @@ export const sendOnce = Effect.fnUntraced(function* (
     first: route.first
   }
   const begun = yield* beginCall(parts, call)
-  const blocked = blockedAddresses(message.category, begun.suppressions)
+  const blocked = blockedAddresses(message, begun.suppressions)
   const traceparent = yield* Traceparent
   const keyed = {
     idempotencyKey: key,

@@ -200,7 +200,7 @@ const retried = Effect.fnUntraced(function* (
   }
   if (began._tag === "Recorded") return yield* countRetry("recorded")
   const { details } = message
-  const blocked = blockedAddresses(details.category, began.suppressions)
+  const blocked = blockedAddresses(details, began.suppressions)
   const trace = newTrace()
   const now = yield* storeNow(began.time)
   const torn = began.torn || held.torn

@@ -20,6 +20,7 @@ import { layerKeyMemory, ProcessKeyMemory } from "./key-memory.ts"
 import { RetryWatch } from "./retry-watch.ts"
 import type { StoreTime } from "./store-time.ts"
 import type { Trace } from "./trace.ts"
+import { UnsubscribeLinks } from "./unsubscribe-links.ts"
 import { makeUseTag } from "./use-tag.ts"
 
 /** What a call holds of its key, as it knows it. */
@@ -161,6 +162,7 @@ export const makeSendParts = Effect.gen(function* () {
     /** Sends without look-up and claim that the store has not heard of yet. */
     unclaimed: { pending: 0 },
     retryWatch: yield* RetryWatch,
+    makeLink: yield* UnsubscribeLinks,
     scope: yield* Effect.scope,
     useTag: yield* makeUseTag,
     sha256Hex: (text: string): Effect.Effect<string> => digest.digestHex(sha256, encoder.encode(text)),

@@ -13,6 +13,7 @@ export const detailsOf = (
   key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag" | "traceparent">
 ): SendDetails => ({
   category: message.category,
+  ...(message.list === undefined ? {} : { list: message.list }),
   source: message.source,
   from: addressOf(message.from),
   to: mailed.to.map(addressKey),

@@ -192,6 +192,11 @@ const send = Effect.fnUntraced(function* (parts: Parts, mail: OutreachMail) {
   if (Result.isFailure(parsed)) return yield* invalid("email", parsed.failure)
   const wrong = issueOf(mail)
   if (wrong !== undefined) return yield* wrong
+  if (!config.baseUrl.startsWith("https://"))
+    return yield* invalid(
+      "",
+      "BASE_URL does not begin with https://: no mail service takes its links (RFC 8058)"
+    )
   const { domain, local } = parsed.success
   const email = addressKey(parsed.success)
   const { campaign, name, subject } = mail

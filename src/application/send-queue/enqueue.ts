@@ -6,13 +6,14 @@ import { makeMessage, payloadOf, type SendRequest } from "../../domain/mail/mess
 import { MAX_BATCH } from "../../domain/mail/queue.ts"
 import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest } from "../../domain/mail/send-result.ts"
+import { isBulk, linkingOf, linkIssues } from "../../domain/mail/suppression/one-click.ts"
 import { type QueueEntry, type Queued, type QueueRefused, SendQueue } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { MailerConfig } from "../mail/sending.ts"
 import { ringBell } from "../work-bell.ts"
 
 /** The caller of the queue. */
-interface Caller<E> {
+export interface Caller<E> {
   /** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
   readonly allow: (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
   /** The id of the caller's sender token. */
@@ -56,11 +57,16 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
 
     const read = (body: unknown): Result.Result<Readable, ReadonlyArray<FieldIssue>> =>
       Result.flatMap(decodeQueueRequest(body), ({ mail, sendAt }) =>
-        Result.map(makeMessage(mail, defaults), (message) => ({
-          mail,
-          request: sendAt === undefined ? mail : { ...mail, sendAt },
-          payload: payloadOf(message)
-        }))
+        Result.flatMap(makeMessage(mail, defaults), (message) => {
+          // Whether a link can be made shows when it is sent, in another process perhaps.
+          const issues = isBulk(message) ? linkIssues(message, linkingOf(message, true)) : []
+          if (issues.length > 0) return Result.fail(issues)
+          return Result.succeed({
+            mail,
+            request: sendAt === undefined ? mail : { ...mail, sendAt },
+            payload: payloadOf(message)
+          })
+        })
       )
 
     const hashed =

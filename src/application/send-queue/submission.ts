@@ -10,6 +10,7 @@ import {
   categoryOf,
   type Envelope,
   forTheRest,
+  listOf,
   recipientsOf,
   type Recipients,
   type SubmittedMail,
@@ -18,7 +19,7 @@ import {
 import {
   type BlockReason,
   blockedAddresses,
-  type Category,
+  type Kind,
   suppressedError
 } from "../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../ports/mail/mail-store.ts"
@@ -143,15 +144,12 @@ const makeLookUp = Effect.gen(function* () {
   const { dbTimeoutMs } = yield* MailerConfig
   const keyHash = yield* (yield* makeKeys).none
   const duration = `${dbTimeoutMs} millis` as const
-  return (
-    addresses: ReadonlyArray<string>,
-    category: Category
-  ): Effect.Effect<ReadonlyMap<string, BlockReason>> =>
+  return (addresses: ReadonlyArray<string>, mail: Kind): Effect.Effect<ReadonlyMap<string, BlockReason>> =>
     withDeadline(store.begin({ keyHash, addresses, claim: undefined }), {
       duration,
       onTimeout: () => Effect.fail(noAnswer("suppressions", duration))
     }).pipe(
-      Effect.map(({ suppressions }) => blockedAddresses(category, suppressions)),
+      Effect.map(({ suppressions }) => blockedAddresses(mail, suppressions)),
       Effect.catch(() => Effect.succeed(new Map<string, BlockReason>()))
     )
 })
@@ -164,7 +162,7 @@ const makePlan = Effect.gen(function* () {
     const category = categoryOf(mail, token)
     if (Result.isFailure(category)) return yield* refused("invalid", inWords(category.failure))
     const addresses = envelope.to.map(addressKey)
-    const blocked = yield* blockedOf(addresses, category.success)
+    const blocked = yield* blockedOf(addresses, { category: category.success, list: listOf(mail) })
     if (addresses.every((one) => blocked.has(one)))
       return yield* refused("suppressed", suppressedError(blocked.values()))
     const asked = recipientsOf(mail, envelope)

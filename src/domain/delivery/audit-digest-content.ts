@@ -19,7 +19,9 @@ const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, fa
 /** What admins do, as `admin_audit_log.action` names it, in words; the target follows. */
 const ACTIONS: ReadonlyMap<string, string> = new Map([
   ["email_suppress", "Suppressed"],
-  ["email_unsuppress", "Removed the suppression of"]
+  ["email_unsuppress", "Removed the suppression of"],
+  ["email_unsubscribe", "Unsubscribed"],
+  ["email_resubscribe", "Unsubscribed no longer:"]
 ])
 
 const eventOf = (entry: DigestEntry): DigestEvent => {

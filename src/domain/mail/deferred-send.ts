@@ -20,6 +20,8 @@ export type ProviderRequest = typeof ProviderRequest.Type
 /** What every row of one send has in common. */
 export const SendDetails = Schema.Struct({
   category: Category,
+  /** The mailing list that the mail belongs to; absent where to none. */
+  list: Schema.optionalKey(Schema.String),
   source: Schema.String,
   /** Bare address. */
   from: Schema.String,

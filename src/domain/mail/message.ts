@@ -36,6 +36,14 @@ const ConfigurationSet = Schema.String.check(
   })
 )
 
+/** The name of a mailing list: part of its links and of its `List-Id`. */
+export const ListName = Schema.String.check(
+  Schema.isMaxLength(64),
+  Schema.isPattern(/^[a-z0-9]+(?:[._-][a-z0-9]+)*$/, {
+    message: "must be small letters and digits, with single dots, hyphens and underscores between them"
+  })
+)
+
 /** The body of the relay routes and the argument of `sendEmail` (MAIL-10 to MAIL-14). */
 export const SendRequest = Schema.Struct({
   to: OneOrMany,
@@ -47,6 +55,8 @@ export const SendRequest = Schema.Struct({
   html: Schema.optional(Schema.String),
   text: Schema.optional(Schema.String),
   category: Category,
+  /** The mailing list that the mail belongs to (`weekly`): its readers leave it by one click, and get other mail still (MAIL-67). */
+  list: Schema.optional(ListName),
   source: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
   provider: Schema.optional(Provider),
   configurationSet: Schema.optional(ConfigurationSet),
@@ -86,6 +96,7 @@ export interface Message {
   readonly html: string | undefined
   readonly text: string | undefined
   readonly category: Category
+  readonly list: string | undefined
   readonly source: string
   readonly provider: Provider | undefined
   readonly configurationSet: string | undefined
@@ -145,6 +156,9 @@ const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<F
   return issues
 }
 
+/** Receipts, sign-in links and alerts cannot be left, so that they belong to no list. */
+const LISTED: ReadonlyArray<Category> = ["marketing", "notification"]
+
 const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
   const oneLine = (path: "subject" | "source" | "idempotencyKey") => {
@@ -158,6 +172,8 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   if (request.html === undefined && request.text === undefined)
     issues.push({ path: "html", message: "one of html and text is required" })
   oneLine("idempotencyKey")
+  if (request.list !== undefined && !LISTED.includes(request.category))
+    issues.push({ path: "list", message: `is of the categories ${LISTED.join(" and ")} alone` })
   return issues
 }
 
@@ -261,6 +277,7 @@ export const makeMessage = (
     html: request.html,
     text: request.text,
     category: request.category,
+    list: request.list,
     source: request.source,
     provider: request.provider,
     configurationSet: request.configurationSet,
@@ -312,7 +329,9 @@ export const payloadOf = (message: Message): string =>
       part.contentType ?? null,
       part.content,
       part.contentId ?? null
-    ])
+    ]),
+    // Last, and only where there is one: the payloads of earlier versions stay what they were.
+    ...(message.list === undefined ? [] : [message.list])
   ])
 
 const sorted = (record: Readonly<Record<string, string>>): ReadonlyArray<readonly [string, string]> =>

@@ -18,7 +18,9 @@ const common = {
   failedOver: Schema.Boolean,
   idempotencyKey: Schema.String,
   /** Recipients that were dropped because they are suppressed, bare and lower-case. */
-  suppressedRecipients: Schema.Array(Schema.String)
+  suppressedRecipients: Schema.Array(Schema.String),
+  /** Of marketing and mail of a list: whether it has a link by which a mail service unsubscribes its reader (MAIL-67). */
+  oneClick: Schema.optionalKey(Schema.Boolean)
 }
 
 /** A provider accepted the mail. `providerMessageId` is null where acceptance is proven by an event that carries no id. */

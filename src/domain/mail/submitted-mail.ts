@@ -55,6 +55,7 @@ export interface Recipients {
 /** Fields of the header by which a program says what a request has and a mail has not. */
 const CATEGORY = "x-postlane-category"
 const SEND_AT = "x-postlane-send-at"
+const LIST = "x-postlane-list"
 const OWN_HEADER = /^x-postlane-/i
 
 /** The subject of a mail without one: providers refuse an empty one. */
@@ -132,6 +133,9 @@ export const categoryOf = (
     : Result.succeed(found)
 }
 
+/** The mailing list that a mail names. */
+export const listOf = (mail: SubmittedMail): string | undefined => headerOf(mail, LIST)
+
 /** Header fields that a request may have. The first of several fields with the same name is kept. */
 const customHeaders = ({ headers }: SubmittedMail): Readonly<Record<string, string>> => {
   const kept = new Map<string, readonly [string, string]>()
@@ -188,6 +192,7 @@ export const submittedBody = (
 ): Readonly<Record<string, unknown>> => {
   const { bcc, cc, to } = recipients
   const sendAt = headerOf(mail, SEND_AT)
+  const list = listOf(mail)
   const from = fromOf(mail, envelope)
   const html = storable(mail.html)
   // A mail of attachments alone: providers want a text.
@@ -202,6 +207,7 @@ export const submittedBody = (
     ...(html === undefined ? {} : { html }),
     ...(text === undefined ? {} : { text }),
     category,
+    ...(list === undefined ? {} : { list }),
     source: `smtp:${token.name}`,
     headers: customHeaders(mail),
     attachments: mail.parts.map((part, at) => attachmentOf(part, at, html)),

@@ -79,10 +79,11 @@ export class Unsubscribes extends Context.Service<
   {
     /** 32 random bytes that never change. */
     readonly key: Effect.Effect<Redacted.Redacted<Uint8Array>, StoreUnavailable>
-    /** Takes an address (bare, lower-case) off all outreach; a repeated call changes nothing. */
+    /** Takes an address (bare, lower-case) off all outreach and all marketing; a repeated call changes nothing. */
     readonly add: (entry: {
       readonly email: string
-      readonly campaign: string
+      /** Of the mail that led to it, if one did. */
+      readonly campaign: string | undefined
     }) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/Unsubscribes") {}

@@ -1,14 +1,17 @@
 import { Effect, FileSystem, Option, type PlatformError, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
+import * as Preferences from "../../adapters/postgres/mail/preferences.ts"
 import * as Suppressions from "../../adapters/postgres/mail/suppression-list.ts"
 import type { BadRecord } from "../../domain/mail/export-records.ts"
+import { ListName } from "../../domain/mail/message.ts"
 import { entryOf, suppressionReader } from "../../domain/mail/suppression/import.ts"
 import {
   type Suppression,
   SUPPRESSION_REASONS,
   SuppressionReason
 } from "../../domain/mail/suppression/policy.ts"
+import { MailPreferences } from "../../ports/mail/preferences.ts"
 import { SuppressionList } from "../../ports/mail/suppression-list.ts"
 import { installation, onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Shell } from "./shell.ts"
@@ -248,9 +251,70 @@ const suppressions = Command.make("suppressions", input, ({ dryRun, file, from, 
   ])
 )
 
+const unsubscribes = Command.make(
+  "unsubscribes",
+  {
+    file: Argument.String("file").pipe(
+      Argument.withDescription("Addresses: CSV, JSON, or one JSON object a line")
+    ),
+    list: Flag.String("list").pipe(
+      Flag.withSchema(ListName),
+      Flag.withDescription("The list that they left (default: all marketing)"),
+      Flag.optional
+    ),
+    note: input.note
+  },
+  ({ file, list, note }) =>
+    telling(
+      Effect.gen(function* () {
+        const found = yield* wholeFile(file, "manual")
+        const { user } = yield* Shell
+        const outcome = yield* onDatabase(() =>
+          Effect.gen(function* () {
+            const preferences = yield* MailPreferences
+            return yield* save(found, (entries) =>
+              preferences
+                .leaveAll({
+                  entries: entries.map(({ email }) => ({ email, list: Option.getOrNull(list) })),
+                  actor: `cli:${user}`,
+                  note: Option.getOrUndefined(note)
+                })
+                .pipe(
+                  Effect.mapError(
+                    () =>
+                      new CommandFailed({
+                        message:
+                          "The database does not answer now. What was read so far is kept: import it again. See: postlane doctor"
+                      })
+                  )
+                )
+            )
+          }).pipe(Effect.provide(Preferences.layer))
+        )
+        const { added, bad, badLines } = outcome
+        if (total(outcome) === 0 && bad === 0)
+          return yield* new CommandFailed({ message: `${visible(file)} holds no addresses` })
+        yield* print({
+          json: { ok: bad === 0, found: total(outcome), added, bad, badLines },
+          text: `${counted(total(outcome), "address", "addresses")} in all; ${added} added.`,
+          problem: problemOf(outcome)
+        })
+      })
+    )
+).pipe(
+  Command.withDescription(
+    "Import who unsubscribed elsewhere: they get no marketing, or no mail of one list, and everything else. Importing again adds nothing twice."
+  ),
+  Command.withShortDescription("Import who unsubscribed elsewhere"),
+  Command.withExamples([
+    { command: "postlane import unsubscribes global_unsubscribes.csv", description: "Off all marketing" },
+    { command: "postlane import unsubscribes weekly.csv --list weekly", description: "Off one list" }
+  ])
+)
+
 /** `postlane import`. */
 export const importCommand = Command.make("import").pipe(
   Command.withDescription("Bring along what another provider knows."),
   Command.withShortDescription("Import from another provider"),
-  Command.withSubcommands([suppressions])
+  Command.withSubcommands([suppressions, unsubscribes])
 )

@@ -50,6 +50,10 @@ const flags = {
   category: Flag.Literals("category", Category.literals).pipe(
     Flag.withDescription("What kind of mail it is; decides which suppressions apply")
   ),
+  list: Flag.String("list").pipe(
+    Flag.withDescription("The mailing list that it belongs to: its reader leaves it by one click"),
+    Flag.optional
+  ),
   source: Flag.String("source").pipe(
     Flag.withDescription("Who sends, for the log: api:<name> or any other short text")
   ),
@@ -81,6 +85,7 @@ interface Input {
   readonly html: Option.Option<string>
   readonly file: Option.Option<string>
   readonly category: Category
+  readonly list: Option.Option<string>
   readonly source: string
   readonly provider: Option.Option<Provider>
   readonly key: Option.Option<string>
@@ -149,6 +154,7 @@ const requestOf = Effect.fnUntraced(function* (input: Input) {
     subject: input.subject,
     ...(yield* bodyOf(input)),
     category: input.category,
+    ...part("list", input.list),
     source: input.source,
     ...part("provider", input.provider),
     ...part("idempotencyKey", input.key),

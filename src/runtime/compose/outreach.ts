@@ -4,6 +4,7 @@ import * as Mac from "effect/crypto/Mac"
 
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import type { WriteSql } from "../../adapters/postgres/client.ts"
+import * as Preferences from "../../adapters/postgres/mail/preferences.ts"
 import * as CampaignBook from "../../adapters/postgres/outreach/campaign-book.ts"
 import type { Mailer } from "../../application/mail/mailer.ts"
 import * as CampaignEvents from "../../application/outreach/campaign-events.ts"
@@ -41,7 +42,13 @@ export const outreach = (
   return Layer.mergeAll(Outreach.layer, CampaignEvents.layer).pipe(
     Layer.provideMerge(Unsubscribe.layer),
     Layer.provideMerge(CampaignBook.layer),
-    Layer.provide([config, CampaignBook.layerUnsubscribes, MailTemplates.layer, Mac.layerWebCrypto]),
+    Layer.provide([
+      config,
+      CampaignBook.layerUnsubscribes,
+      Preferences.layer,
+      MailTemplates.layer,
+      Mac.layerWebCrypto
+    ]),
     Layer.provide(NodeCrypto.layer)
   )
 }

@@ -14,7 +14,7 @@ export type { DropInOptions, Send } from "../../adapters/drop-ins/send.ts"
 const CANNOT_KNOW = "whether the given send can send is not known without sending"
 
 /**
- * A transport that sends by Postlane. A message may name `idempotencyKey`, `category`, `source` and `expiresAt` in addition to
+ * A transport that sends by Postlane. A message may name `idempotencyKey`, `category`, `mailingList`, `source` and `expiresAt` in addition to
  * nodemailer's fields.
  */
 export const postlaneTransport = (options: DropInOptions = {}): PostlaneTransport =>

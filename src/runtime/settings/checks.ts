@@ -179,6 +179,8 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
       is a .test domain, from which no provider delivers: set your own`,
     ...when(!http.baseUrlIsSet, "BASE_URL")`
       is unset: links in mails lead to the listener's own address`,
+    ...when(http.baseUrlIsSet && !http.baseUrl.startsWith("https://"), "BASE_URL")`
+      does not begin with https://: no mail service takes its unsubscribe links, so that outreach is refused and marketing goes out without one`,
     ...olderAddresses(http, now),
     ...when(sending.fallback === undefined, "EMAIL_FALLBACK")`
       is unset: mail that ${sending.primary} does not take ends failed, since no other provider is tried`,

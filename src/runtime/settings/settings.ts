@@ -14,6 +14,7 @@ export type MailSettings = Pick<
   | "cloud"
   | "domains"
   | "embedded"
+  | "http"
   | "postmark"
   | "providerA"
   | "providerB"

@@ -53,6 +53,8 @@ describe("in place of Resend's SDK", () => {
         replyTo: ["b@x.test"],
         tags: [{ name: "order", value: "17" }],
         headers: { "X-Order": "17" },
+        category: "notification",
+        list: "orders",
         attachments: [
           { filename: "a.txt", content: Buffer.from("öl"), contentType: "text/plain" },
           { filename: "b.txt", content: "aGk=", contentId: "b" }
@@ -71,7 +73,8 @@ describe("in place of Resend's SDK", () => {
           { filename: "a.txt", content: "w7Zs", contentType: "text/plain" },
           { filename: "b.txt", content: "aGk=", contentId: "b" }
         ],
-        category: "transactional",
+        category: "notification",
+        list: "orders",
         source: "api:shop",
         idempotencyKey: "order-17"
       }
@@ -193,6 +196,7 @@ describe("as a transport of nodemailer", () => {
         { filename: "logo.png", content: "AAEC", encoding: "base64", cid: "logo" },
         { path: "data:text/plain;base64,aGk=", filename: "c.txt" }
       ],
+      mailingList: "orders",
       idempotencyKey: "order-17"
     }
     const info = await transport.sendMail(message)
@@ -206,6 +210,7 @@ describe("as a transport of nodemailer", () => {
       bcc: ["c@x.test"],
       text: "Grüße",
       category: "notification",
+      list: "orders",
       source: "nodemailer",
       idempotencyKey: "order-17"
     })

@@ -64,6 +64,7 @@ import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
+import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { SenderTokens } from "../../../src/ports/mail/sender-tokens.ts"
 import { SimulatedMail } from "../../../src/ports/mail/simulated-mail.ts"
@@ -144,6 +145,7 @@ export interface Behind {
   readonly preferences: Layer.Layer<AlertPreferences>
   readonly audit: Layer.Layer<AuditLog>
   readonly suppressions: Layer.Layer<SuppressionList>
+  readonly mailPreferences: Layer.Layer<MailPreferences>
   readonly stats: Layer.Layer<EmailStats>
   readonly intake: Layer.Layer<DeliveryIntake>
   readonly recording: Layer.Layer<EventRecording>
@@ -218,6 +220,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.preferences ?? Layer.mock(AlertPreferences, {}),
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
+    behind.mailPreferences ?? Layer.mock(MailPreferences, {}),
     behind.stats ?? Layer.mock(EmailStats, { lastDay: Effect.succeed([]) }),
     behind.intake ??
       Layer.succeed(

@@ -170,7 +170,11 @@ describe("SMTP submission", () => {
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const bound = await world.make({ name: "bound", categories: ["notification", "auth"] })
     const rows = await queuedBy(async () => {
-      const headers = { "X-Postlane-Category": "marketing", "X-Postlane-Send-At": at }
+      const headers = {
+        "X-Postlane-Category": "marketing",
+        "X-Postlane-List": "weekly",
+        "X-Postlane-Send-At": at
+      }
       assert.match(await world.send({ ...mail, headers }), /^250 /)
       assert.match(await world.send(mail, bound.text), /^250 /)
       assert.match(
@@ -179,16 +183,17 @@ describe("SMTP submission", () => {
       )
     })
     assert.deepStrictEqual(
-      rows.map(({ category, request: { source, subject } }) => [category, source, subject]),
+      rows.map(({ category, request: { list, source, subject } }) => [category, source, subject, list]),
       [
-        ["marketing", "smtp:shop", "(no subject)"],
-        ["notification", "smtp:bound", "(no subject)"],
-        ["auth", "smtp:bound", "(no subject)"]
+        ["marketing", "smtp:shop", "(no subject)", "weekly"],
+        ["notification", "smtp:bound", "(no subject)", undefined],
+        ["auth", "smtp:bound", "(no subject)", undefined]
       ]
     )
     assert.strictEqual(rows[0]!.send_at.toISOString(), at)
     assert.notProperty(rows[0]!.request["headers"], "X-Postlane-Category")
     for (const [headers, answer] of [
+      [{ "X-Postlane-List": "weekly" }, /^550 5\.6\.0 .*list/i],
       [{ "X-Postlane-Category": "news" }, /^550 5\.6\.0 X-Postlane-Category/],
       [{ "X-Postlane-Send-At": "tomorrow" }, /^550 5\.6\.0 X-Postlane-Send-At/],
       [

@@ -14,6 +14,7 @@ import {
 } from "../../../src/application/outreach/outreach.ts"
 import * as Unsubscribe from "../../../src/application/outreach/unsubscribe.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { CampaignBook, Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { deliveryEvent } from "../../contracts/delivery/delivery-log.ts"
 import { plainTemplates, shownData } from "../../support/worlds/plain-templates.ts"
@@ -31,7 +32,7 @@ const mail = (changes: Partial<OutreachMail> = {}): OutreachMail => ({
 
 /** Outreach on the mailer in memory. */
 const makeWorld = Effect.fnUntraced(function* (
-  options: { readonly down?: keyof CampaignBook["Service"] } = {}
+  options: { readonly down?: keyof CampaignBook["Service"]; readonly baseUrl?: string } = {}
 ) {
   const harness = yield* makeHarness({ fallback: "provider_a", primary: "provider_a" })
   const database = makeCampaignDatabase()
@@ -44,11 +45,12 @@ const makeWorld = Effect.fnUntraced(function* (
       Layer.succeed(OutreachConfig, {
         from: "Postlane <outreach@postlane.test>",
         configurationSet: "outreach-set",
-        baseUrl: "https://p.test",
+        baseUrl: options.baseUrl ?? "https://p.test",
         footer: "Street 1"
       }),
       Layer.succeed(CampaignBook, CampaignBook.of(book)),
       Layer.succeed(Unsubscribes, database.unsubscribes),
+      Layer.succeed(MailPreferences, database.preferences),
       Layer.succeed(
         Mailer,
         Mailer.of({
@@ -99,7 +101,7 @@ describe("outreach", () => {
       assert.deepInclude(row, { email: "ann@x.test", campaign: "spring-1", status: "sent" })
       assert.deepStrictEqual(request?.tags, { campaign: "spring-1", outreach_send: row?.id ?? "" })
 
-      yield* unsubscribing.unsubscribe(list.slice(1, -1).split("/").at(-1) ?? "")
+      yield* unsubscribing.choose(list.slice(1, -1).split("/").at(-1) ?? "", "leave")
       assert.deepStrictEqual(database.unsubscribed(), { "ann@x.test": "one_click" })
       for (const other of [mail({ email: "ANN@X.TEST" }), mail({ campaign: "summer" })]) {
         assert.strictEqual((yield* outreach.send(other))._tag, "Unsubscribed")
@@ -113,6 +115,15 @@ describe("outreach", () => {
       const { asked, outreach } = yield* makeWorld({ down: "begin" })
       assert.strictEqual((yield* Effect.flip(outreach.send(mail())))._tag, "StoreUnavailable")
       assert.deepStrictEqual(asked, [])
+    })
+  )
+
+  it.effect("sends nothing with a link that no mail service takes", () =>
+    Effect.gen(function* () {
+      const { asked, database, outreach } = yield* makeWorld({ baseUrl: "http://p.test" })
+      const refused = yield* Effect.flip(outreach.send(mail()))
+      assert.match(refused.message, /^BASE_URL /)
+      assert.deepStrictEqual([asked, database.sends()], [[], []])
     })
   )
 

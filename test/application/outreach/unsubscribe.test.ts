@@ -4,18 +4,23 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { layer, MAX_TOKEN_LENGTH, Unsubscribing } from "../../../src/application/outreach/unsubscribe.ts"
+import { makePreferences } from "../../../src/adapters/memory/mail/preferences.ts"
+import {
+  layer,
+  MAX_TOKEN_LENGTH,
+  type UnsubscribeSubject,
+  Unsubscribing
+} from "../../../src/application/outreach/unsubscribe.ts"
+import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { Unsubscribes } from "../../../src/ports/outreach/campaign-book.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 
-interface Added {
-  readonly email: string
-  readonly campaign: string
-}
+/** What was recorded, by which way. */
+type Recorded = { readonly email: string; readonly campaign?: string | undefined; readonly list?: string }
 
 /** Unsubscribing with a key of these bytes; `added` is what was recorded. */
 const make = async (byte: number, options: { down: boolean } = { down: false }) => {
-  const added: Array<Added> = []
+  const added: Array<Recorded> = []
   let reads = 0
   const store = Layer.succeed(
     Unsubscribes,
@@ -29,10 +34,18 @@ const make = async (byte: number, options: { down: boolean } = { down: false }) 
       add: (entry) => Effect.sync(() => void added.push(entry))
     })
   )
+  const nothing = makePreferences({ has: () => false, add: () => {}, lift: () => {}, emails: () => [] })
+  const preferences = Layer.succeed(MailPreferences, {
+    ...nothing,
+    leave: (entry) => Effect.sync(() => void added.push(entry))
+  })
   const service = await Effect.runPromise(
     Effect.provide(
       Unsubscribing,
-      layer.pipe(Layer.provide([store, Mac.layerWebCrypto]), Layer.provide(SecureRandom.layerWebCrypto))
+      layer.pipe(
+        Layer.provide([store, preferences, Mac.layerWebCrypto]),
+        Layer.provide(SecureRandom.layerWebCrypto)
+      )
     )
   )
   return { service, added, reads: () => reads }
@@ -49,8 +62,9 @@ const subject = fc.record({
     .map(([local, domain]) => `${local.slice(0, 64)}@${domain}`),
   campaign: text("abcXYZ019._-", 63).map((name) => `c${name}`)
 })
-const token = (one: Added, by = service) => Effect.runPromise(by.token(one))
-const unsubscribe = (one: string) => Effect.runPromise(service.unsubscribe(one))
+const token = (one: UnsubscribeSubject, by = service) => Effect.runPromise(by.token(one))
+const unsubscribe = (one: string) =>
+  Effect.runPromise(Effect.map(service.choose(one, "leave"), (standing) => standing?.subject))
 
 describe("unsubscribe links", () => {
   it("name whom they are about, in a path parameter and a header line, and unsubscribe him", async () => {
@@ -67,6 +81,23 @@ describe("unsubscribe links", () => {
       })
     )
     expect(reads()).toBe(1)
+  })
+
+  it("of a list leave that list, those of all marketing everything", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        subject,
+        fc.option(text("abc019", 64), { nil: undefined }),
+        async ({ email }, list) => {
+          added.length = 0
+          const one = { email, list }
+          const written = await token(one)
+          expect(written.length).toBeLessThanOrEqual(MAX_TOKEN_LENGTH)
+          expect(await unsubscribe(written)).toEqual(one)
+          expect(added).toEqual([list === undefined ? { email, campaign: undefined } : { email, list }])
+        }
+      )
+    )
   })
 
   it("that are forged, cut, changed or signed by another key do nothing", async () => {
@@ -108,11 +139,11 @@ describe("unsubscribe links", () => {
     const options = { down: true }
     const world = await make(7, options)
     const written = await token({ email: "a@x.test", campaign: "c" })
-    const failure = await Effect.runPromise(Effect.flip(world.service.unsubscribe(written)))
+    const failure = await Effect.runPromise(Effect.flip(world.service.choose(written, "leave")))
     expect(failure._tag).toBe("StoreUnavailable")
     options.down = false
-    expect(await Effect.runPromise(world.service.unsubscribe(written))).toBeDefined()
-    expect(await Effect.runPromise(world.service.unsubscribe(written))).toBeDefined()
+    expect(await Effect.runPromise(world.service.choose(written, "leave"))).toBeDefined()
+    expect(await Effect.runPromise(world.service.choose(written, "leave"))).toBeDefined()
     expect(world.reads()).toBe(2)
   })
 })

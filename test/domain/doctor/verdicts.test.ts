@@ -3,6 +3,7 @@ import { Result } from "effect"
 import fc from "fast-check"
 import { Webhook } from "standardwebhooks"
 
+import { bulkVerdicts } from "../../../src/domain/doctor/bulk-mail.ts"
 import { type DatabaseFacts, databaseVerdicts } from "../../../src/domain/doctor/database.ts"
 import { type ProviderAFacts, providerAVerdicts } from "../../../src/domain/doctor/provider-a.ts"
 import {
@@ -30,6 +31,15 @@ describe("a verdict", () => {
       why: "b",
       do: "c"
     })
+  })
+})
+
+describe("what Gmail and Yahoo ask of bulk senders", () => {
+  it("is met with an address that mail services take, and else not", () => {
+    const of = (baseUrl: string) => statuses(bulkVerdicts({ baseUrl }))
+    assert.deepStrictEqual(of("https://x.test"), ["ok", "ok", "ok"])
+    for (const plain of ["http://x.test", "http://https.test"])
+      assert.deepStrictEqual(of(plain), ["warn", "ok", "ok"])
   })
 })
 

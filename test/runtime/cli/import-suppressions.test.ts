@@ -74,8 +74,9 @@ const world = Effect.fnUntraced(function* (account: SesAccount = {}, sendOnly = 
       await writeFile(join(folder, name), JSON.stringify(value))
       return join(folder, name)
     })
+  const unsubscribes = (...args: ReadonlyArray<string>) => run(["import", "unsubscribes", ...args], env)
   const suppressions = (...args: ReadonlyArray<string>) => run(["import", "suppressions", ...args], env)
-  return { file, listed, suppressions }
+  return { file, listed, suppressions, unsubscribes }
 })
 
 layer(layerPostgres, { excludeTestServices: true })("postlane import suppressions", (it) => {
@@ -113,6 +114,34 @@ layer(layerPostgres, { excludeTestServices: true })("postlane import suppression
         assert.notInclude(err, "the-secret")
       }
     })
+  )
+
+  it.effect(
+    "takes who unsubscribed elsewhere off one list, or off all marketing, and nothing else (MAIL-67)",
+    () =>
+      Effect.gen(function* () {
+        const { file, listed, unsubscribes } = yield* world()
+        const sql = yield* WriteSql
+        const path = yield* file("left.json", [
+          { email: "A@x.test" },
+          { email: "b@x.test" },
+          { email: "nobody" }
+        ])
+        const first = yield* unsubscribes(path, "--list", "weekly", "--json")
+        assert.deepInclude(jsonOf<object>(first), { found: 2, added: 2, bad: 1 })
+        const whole = yield* file("all.json", [{ email: "a@x.test" }])
+        assert.include((yield* unsubscribes(whole)).out, "1 address in all; 1 added.")
+        assert.include((yield* unsubscribes(whole)).out, "1 address in all; 0 added.")
+        assert.notStrictEqual((yield* unsubscribes(whole, "--list", "No list")).code, 0)
+        const left =
+          yield* sql`select email, '' as list from unsubscribes union all select email, list from list_unsubscribes order by 1, 2`
+        assert.deepStrictEqual(left, [
+          { email: "a@x.test", list: "" },
+          { email: "a@x.test", list: "weekly" },
+          { email: "b@x.test", list: "weekly" }
+        ])
+        assert.strictEqual(yield* listed, 0)
+      })
   )
 
   it.effect("refuses a file that holds the first page only, and imports nothing of it", () =>

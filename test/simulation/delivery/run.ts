@@ -224,7 +224,7 @@ const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
       const accepted = ledger.sent.some((attempt) => attempt.key === key || attempt.key.startsWith(`${key}/`))
       if ((end === "sent" || state === "sent") && !accepted)
         found.push(`S5: ${key} counts as sent, and no provider accepted it`)
-      const blocked = blockedAddresses(category, database.suppressions())
+      const blocked = blockedAddresses({ category }, database.suppressions())
       if (end === undefined && !to.every((email) => blocked.has(email)))
         found.push(`R3: nobody knows what became of ${key}: its deferral is ${state}`)
     }

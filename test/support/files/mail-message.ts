@@ -22,6 +22,7 @@ export const mail = (parts: Partial<Message> = {}): Message => ({
   html: undefined,
   text: "Hi",
   category: "transactional",
+  list: undefined,
   source: "api:test",
   provider: undefined,
   configurationSet: undefined,

@@ -33,6 +33,8 @@ export interface MailWorld {
   readonly unsuppress: (email: string) => Effect.Effect<void>
   /** Takes the address off all outreach, as its link does. */
   readonly unsubscribe: (email: string) => Effect.Effect<void>
+  /** Takes the address off one mailing list. */
+  readonly leaveList: (email: string, list: string) => Effect.Effect<void>
   /** Erases a person: the address leaves the list, and still blocks. */
   readonly erase: (email: string) => Effect.Effect<void>
   /** What housekeeping does to claims that have expired. */
@@ -79,6 +81,7 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     suppress: (suppression) => Effect.sync(() => database.suppress(suppression)),
     unsuppress: (email) => Effect.sync(() => void database.unsuppress(email)),
     unsubscribe: (email) => Effect.sync(() => database.unsubscribe(email)),
+    leaveList: (email, list) => Effect.sync(() => database.leaveList(email, list)),
     erase: (email) => at(database.erase(email)),
     inItsTime: at,
     purgeClaims: Effect.asVoid(at(database.purgeClaims)),
@@ -238,6 +241,8 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
       inItsTime: (effect) => effect,
       unsuppress: (email) => Effect.orDie(sql`delete from email_suppressions where email = ${email}`),
       unsubscribe: (email) => Effect.orDie(sql`select record_unsubscribe(${email}, 'spring')`),
+      leaveList: (email, list) =>
+        Effect.orDie(sql`insert into list_unsubscribes (email, list) values (${email}, ${list})`),
       erase: (email) => Effect.orDie(sql`select erase_person(${email}, 'admin')`),
       purgeClaims: Effect.asVoid(Effect.orDie(sql`select purge_email_claims()`)),
       advance: (ms) =>

@@ -15,13 +15,13 @@ begin
   end if;
   select k into v_field from jsonb_object_keys(p_request) as k where k <> all (array[
     'to', 'cc', 'bcc', 'from', 'replyTo', 'subject', 'html', 'text', 'category', 'source', 'provider', 'configurationSet', 'tags',
-    'headers', 'idempotencyKey', 'attachments', 'expiresAt', 'requireClaim', 'deferAfterMs', 'queue', 'sendAt'
+    'headers', 'idempotencyKey', 'attachments', 'expiresAt', 'requireClaim', 'deferAfterMs', 'queue', 'sendAt', 'list'
   ]) limit 1;
   if found then
     return v_field || ': is no field of a request';
   end if;
   foreach v_field in array array[
-    'from', 'subject', 'html', 'text', 'category', 'source', 'provider', 'configurationSet', 'idempotencyKey', 'expiresAt', 'sendAt'
+    'from', 'subject', 'html', 'text', 'category', 'source', 'provider', 'configurationSet', 'idempotencyKey', 'expiresAt', 'sendAt', 'list'
   ] loop
     if p_request ? v_field and jsonb_typeof(p_request -> v_field) <> 'string' then
       return v_field || ': must be a string';
@@ -50,6 +50,10 @@ begin
     when not p_request ? 'category' then 'category: is needed'
     when p_request ->> 'category' <> all (email_queue_lanes())
       then 'category: must be one of ' || array_to_string(email_queue_lanes(), ', ')
+    when p_request ->> 'list' !~ '^[a-z0-9]+([._-][a-z0-9]+)*$' or length(p_request ->> 'list') > 64
+      then 'list: must be at most 64 small letters and digits, with single dots, hyphens and underscores between them'
+    when p_request ? 'list' and p_request ->> 'category' not in ('marketing', 'notification')
+      then 'list: is of the categories marketing and notification alone'
     when coalesce(p_request ->> 'source', '') = '' then 'source: is needed'
     when length(p_request ->> 'source') > 200 or p_request ->> 'source' ~ '[\n\r]' then 'source: must be one line of at most 200 characters'
     when not coalesce(length(p_request ->> 'idempotencyKey') between 1 and 256, true) then 'idempotencyKey: must have 1 to 256 characters'

@@ -1,5 +1,5 @@
 -- Suppressions of these addresses, those of erased people among them, and who unsubscribed (`unsubscribed`, MAIL-65), as JSON:
--- [{ "email", "reason" }]. Every path that decides about a send reads the tables through this function (MAIL-60). The settings: one
+-- [{ "email", "reason" }], with "list" where only that list was left (MAIL-67). Every path that decides about a send reads the tables through this function (MAIL-60). The settings: one
 -- plan for all calls, by the primary keys; with statistics from before the tables grew, each send would read all of
 -- them. Called by `MailStore` and `IntakeStore`, and where a key is claimed.
 create or replace function email_suppressions_of(p_addresses text[]) returns jsonb
@@ -13,15 +13,18 @@ begin
   -- PL/pgSQL keeps the plan; an SQL function would be planned again for every send.
   return coalesce(
     (
-      select jsonb_agg(jsonb_build_object('email', s.email, 'reason', s.reason))
+      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('email', s.email, 'reason', s.reason, 'list', s.list)))
       from (
-        select x.email, x.reason from email_suppressions x where x.email = any (p_addresses)
+        select x.email, x.reason, null as list from email_suppressions x where x.email = any (p_addresses)
         union
-        select a.email, e.reason
+        select a.email, e.reason, null
         from unnest(p_addresses) as a(email) join erased_suppressions e on e.address_hash = address_hash(a.email)
         union
-        select a.email, 'unsubscribed'
+        select a.email, 'unsubscribed', null
         from unnest(p_addresses) as a(email) join unsubscribes u on u.email in (a.email, erased_alias(a.email))
+        union
+        select a.email, 'unsubscribed', l.list
+        from unnest(p_addresses) as a(email) join list_unsubscribes l on l.email in (a.email, erased_alias(a.email))
       ) as s
     ),
     '[]'

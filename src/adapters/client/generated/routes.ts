@@ -61,6 +61,12 @@ export const ROUTES = {
     addSuppression: "POST /api/admin/email-suppressions",
     removeSuppressions: "DELETE /api/admin/email-suppressions/{email}"
   },
+  preferences: {
+    preferences: "GET /api/admin/email-preferences/{email}",
+    setPreferences: "PUT /api/admin/email-preferences/{email}",
+    listUnsubscribed: "GET /api/admin/email-unsubscribes",
+    importUnsubscribed: "POST /api/admin/email-unsubscribes"
+  },
   eventHooks: {
     listEventHooks: "GET /api/admin/event-hooks",
     addEventHook: "POST /api/admin/event-hooks",

@@ -625,6 +625,28 @@ export interface EventHookRequest {
   readonly enabled?: boolean | undefined
 }
 
+export interface UnsubscribedImport {
+  readonly rows: ReadonlyArray<{ readonly email: string; readonly list?: string | undefined }>
+  readonly note?: string | undefined
+}
+
+export interface UnsubscribedRow {
+  readonly email: string
+  /** Null: all marketing. */ readonly list: string | null
+}
+
+export interface MailPreferences {
+  readonly email: string
+  /** False: it has left all marketing. */ readonly marketing: boolean
+  readonly leftLists: ReadonlyArray<string>
+}
+
+export interface MailPreferencesChange {
+  readonly marketing?: boolean | undefined
+  /** By the name of a list: false leaves it, true comes back to it. */ readonly lists?: Readonly<Record<string, boolean>> | undefined
+  readonly note?: string | undefined
+}
+
 export interface SuppressionRow {
   readonly email: string
   readonly reason: "hard_bounce" | "complaint" | "manual" | "unsubscribed"
@@ -852,7 +874,7 @@ export interface QueuedMail {
   readonly attempts: number
   readonly nextAttemptAt: string | null
   /** Why the last attempt was not accepted. */ readonly error: string | null
-  /** As the relay answers a mail that is sent at once; null before its end. */ readonly result: { readonly ok: true; readonly status: "sent"; readonly providerMessageId: string | null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: true; readonly status: "deferred"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "suppressed"; readonly error: string; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | { readonly ok: false; readonly status: "failed"; readonly error: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string> } | null
+  /** As the relay answers a mail that is sent at once; null before its end. */ readonly result: { readonly ok: true; readonly status: "sent"; readonly providerMessageId: string | null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string>; readonly oneClick?: boolean | undefined } | { readonly ok: true; readonly status: "deferred"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string>; readonly oneClick?: boolean | undefined } | { readonly ok: false; readonly status: "suppressed"; readonly error: string; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string>; readonly oneClick?: boolean | undefined } | { readonly ok: false; readonly status: "failed"; readonly error: string; readonly kind: "rejected" | "unavailable" | "ambiguous"; readonly providerMessageId: null; readonly sendId: string; readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly failedOver: boolean; readonly idempotencyKey: string; readonly suppressedRecipients: ReadonlyArray<string>; readonly oneClick?: boolean | undefined } | null
 }
 
 export interface QueuedBatch {
@@ -871,6 +893,7 @@ export interface SendRequest {
   readonly html?: string | undefined
   readonly text?: string | undefined
   readonly category: "auth" | "transactional" | "notification" | "alert" | "marketing"
+  readonly list?: string | undefined
   readonly source: string
   readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined
   readonly configurationSet?: string | undefined
@@ -902,6 +925,7 @@ export interface SendAnswer {
   readonly failedOver: boolean
   readonly idempotencyKey: string
   readonly suppressedRecipients: ReadonlyArray<string>
+  /** Of marketing and mail of a list: whether its reader can leave by one click (RFC 8058). */ readonly oneClick?: boolean | undefined
 }
 
 /** Every operation: what it takes, what it answers, and the problems that it names. */
@@ -1137,6 +1161,34 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
+  /** What an address has left: all marketing, or single lists: `GET /api/admin/email-preferences/{email}` */
+  readonly "preferences.preferences": {
+    readonly input: { readonly email: string | number }
+    readonly success: MailPreferences
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Changes what an address has left; what is not named stays: `PUT /api/admin/email-preferences/{email}` */
+  readonly "preferences.setPreferences": {
+    readonly input: { readonly email: string | number; readonly body: MailPreferencesChange }
+    readonly success: MailPreferences
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Who left what, in the order of their addresses: an export: `GET /api/admin/email-unsubscribes` */
+  readonly "preferences.listUnsubscribed": {
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<UnsubscribedRow>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Adds who left a list, or all marketing, elsewhere: `POST /api/admin/email-unsubscribes` */
+  readonly "preferences.importUnsubscribed": {
+    readonly input: { readonly body: UnsubscribedImport }
+    readonly success: { readonly added: number }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** Event hooks, newest first: `GET /api/admin/event-hooks` */
   readonly "eventHooks.listEventHooks": {
     readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
@@ -1347,18 +1399,18 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
     readonly events: false
   }
-  /** A page with one button; changes nothing: `GET /unsubscribe/{token}` */
+  /** A page that says what the address gets, with buttons; changes nothing: `GET /unsubscribe/{token}` */
   readonly "unsubscribe.show": {
     readonly input: { readonly token: string | number }
     readonly success: string
     readonly problem: "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Takes the address off all outreach: `POST /unsubscribe/{token}` */
+  /** Takes the address off the link's list, or off all marketing: `POST /unsubscribe/{token}` */
   readonly "unsubscribe.unsubscribe": {
-    readonly input: { readonly token: string | number; readonly body?: RawBody | undefined }
+    readonly input: { readonly token: string | number; readonly choice?: "leave" | "return" | "leave-all" | "return-to-all" | undefined; readonly body?: RawBody | undefined }
     readonly success: string
-    readonly problem: "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Delivery events of provider_b: `POST /api/webhooks/providerb-events` */

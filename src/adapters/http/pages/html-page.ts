@@ -13,7 +13,7 @@ const STYLE = html`
   --edge: light-dark(#7b8580, #7f8c97); --text: light-dark(#1c2522, #e9edf0); --accent: light-dark(#0b6157, #6fd0bf);
   --on-accent: light-dark(#fff, #06231f); background: var(--ground); color: var(--text)
 }
-body { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem }
+body { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem; overflow-wrap: anywhere }
 h1 { font-size: 1.65rem; line-height: 1.2 }
 a { color: var(--accent) }
 table { border-collapse: collapse; width: 100% }

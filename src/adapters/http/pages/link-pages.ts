@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 
+import type { Choice, Standing } from "../../../application/outreach/unsubscribe.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { page, pagePolicy, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
@@ -8,21 +9,51 @@ import { type Html, html } from "./html.ts"
 /** The one form posts to this server. */
 export const UNSUBSCRIBE_POLICY = pagePolicy("'self'")
 
-/** Asks whether to unsubscribe. The form names no address: it posts to the link itself. */
-export const askPage = (email: string): Html =>
-  page(
-    "Unsubscribe",
-    html`<h1>Unsubscribe</h1>
-<p>${email} gets mail about our campaigns. Do you want no more of it?</p>
-<form method="post"><button type="submit">Unsubscribe</button></form>`
-  )
+/** A button that posts to the link itself: the form names no address. `choice` absent: what a mail service asks for, too. */
+const choiceForm = (label: string, choice?: Choice): Html =>
+  choice === undefined
+    ? html`<form method="post"><button type="submit">${label}</button></form>`
+    : html`<form method="post" action="?choice=${choice}"><button type="submit">${label}</button></form>`
 
-export const donePage = (email: string): Html =>
-  page(
-    "You are unsubscribed",
-    html`<h1>You are unsubscribed</h1>
-<p role="status">${email} gets no more mail about our campaigns. You can close this page.</p>`
+/** What the address gets of a list, and of all marketing, with a button for each that changes it. */
+const choicesOf = ({ left, list }: Standing): ReadonlyArray<Html> => {
+  const ofAll = left.all
+    ? choiceForm("Get our offers and news again", "return-to-all")
+    : choiceForm(
+        list === undefined ? "Unsubscribe" : "Unsubscribe from all offers and news",
+        list === undefined ? undefined : "leave-all"
+      )
+  if (list === undefined) return [ofAll]
+  const ofList = left.lists.includes(list)
+    ? choiceForm(`Get ${list} again`, "return")
+    : choiceForm(`Unsubscribe from ${list}`)
+  return [ofList, ofAll]
+}
+
+const STILL = "Mail about your orders and your account still comes."
+
+/** What it gets now, in a sentence. */
+const nowOf = ({ left, list, subject: { email } }: Standing): string => {
+  if (left.all) return `${email} gets no more offers and news from us. ${STILL}`
+  if (list !== undefined && left.lists.includes(list))
+    return `${email} gets no more mail of the list ${list}. Other mail still comes.`
+  return list === undefined
+    ? `${email} gets offers and news from us. Do you want no more of them?`
+    : `${email} gets mail of the list ${list}. Do you want no more of it?`
+}
+
+/** What a link shows, before a choice and after it. */
+export const unsubscribePage = (standing: Standing): Html => {
+  const { left, list } = standing
+  const isLeft = left.all || (list !== undefined && left.lists.includes(list))
+  const title = isLeft ? "You are unsubscribed" : "Unsubscribe"
+  return page(
+    title,
+    html`<h1>${title}</h1>
+<p role="status">${nowOf(standing)}</p>
+${choicesOf(standing)}`
   )
+}
 
 export const unknownPage: Html = page(
   "This link does not work",

@@ -50,6 +50,7 @@ import {
 } from "./inbound/incoming-mails.ts"
 import { PipelineGroup, pipelineHandlers } from "./inbound/pipeline.ts"
 import { AdminQueueGroup, adminQueueHandlers } from "./mail/admin-queue.ts"
+import { PreferenceGroup, preferenceHandlers } from "./mail/preferences.ts"
 import { QueueGroup, queueHandlers } from "./mail/queue.ts"
 import { RelayGroup, relayHandlers } from "./mail/relay.ts"
 import { SenderTokenGroup, senderTokenHandlers } from "./mail/sender-tokens.ts"
@@ -73,6 +74,7 @@ const RESOURCES = [
   [AlertGroup, () => alertHandlers],
   [NotificationGroup, () => notificationHandlers],
   [SuppressionGroup, () => suppressionHandlers],
+  [PreferenceGroup, () => preferenceHandlers],
   [EventHookGroup, () => eventHookHandlers],
   [StatsGroup, () => statsHandlers],
   [WebhookGroup, () => webhookHandlers],

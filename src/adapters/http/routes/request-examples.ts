@@ -44,6 +44,11 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
   ],
   ["writeNotifications", { email_delivery_failure: { email: true, chat: false } }],
   ["addSuppression", { email: "gone@example.com", note: "asked by phone" }],
+  ["setPreferences", { marketing: false, lists: { weekly: true }, note: "changed in the shop" }],
+  [
+    "importUnsubscribed",
+    { rows: [{ email: "reader@example.com", list: "weekly" }, { email: "gone@example.com" }] }
+  ],
   ["claimPromo", { email: "reader@example.com" }],
   ["useMagicLink", { token: "3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", next: "/documents" }],
   ["requestLink", { email: "reader@example.com", next: "/documents" }],

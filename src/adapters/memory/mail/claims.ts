@@ -30,13 +30,14 @@ import { AROUND_MS, erasedOf, type LogRow, type MailTables, putRow } from "./tab
 
 /** `email_suppressions_of`: the one look-up, for every path. */
 const suppressionsOf = (
-  { erased, suppressions, unsubscribed }: MailTables,
+  { erased, leftLists, suppressions, unsubscribed }: MailTables,
   addresses: ReadonlyArray<string>
 ): ReadonlyArray<Block> => {
   const isListed = (one: Block) =>
     suppressions.some(({ email, reason }) => email === one.email && reason === one.reason)
   const left = Array.from(unsubscribed, (email): Block => ({ email, reason: "unsubscribed" }))
-  return [...suppressions, ...erased.filter((one) => !isListed(one)), ...left].filter(({ email }) =>
+  const lists = leftLists.map((one): Block => ({ ...one, reason: "unsubscribed" }))
+  return [...suppressions, ...erased.filter((one) => !isListed(one)), ...left, ...lists].filter(({ email }) =>
     addresses.includes(email)
   )
 }

@@ -90,6 +90,8 @@ export interface MailDatabase {
   readonly unsuppress: (email: string) => number
   /** What a one-click link does (`unsubscribes`). */
   readonly unsubscribe: (email: string) => void
+  /** What the link of a list does (`list_unsubscribes`). */
+  readonly leaveList: (email: string, list: string) => void
   /** What `erase_person` does to an address: its suppressions leave the list, and still block. */
   readonly erase: (email: string) => Effect.Effect<void>
   readonly claim: (keyHash: KeyHash) => Claim | undefined
@@ -202,6 +204,7 @@ export const makeMailDatabase = (secret: Uint8Array = new Uint8Array(32).fill(7)
     suppress: (suppression) => suppress(tables, suppression),
     unsuppress: (email) => takeOut(tables, email).length,
     unsubscribe: (email) => void tables.unsubscribed.add(email),
+    leaveList: (email, list) => void tables.leftLists.push({ email, list }),
     erase: (email) => atNow((now) => erasePerson(tables, email, now)),
     claim: (keyHash) => tables.claims.get(keyHash),
     purgeClaims: atNow((now) => purgeClaims(tables, now))

@@ -136,6 +136,8 @@ export interface MailTables {
   readonly erasedAt: Map<string, number>
   /** The rows of `unsubscribes`: bare addresses. */
   readonly unsubscribed: Set<string>
+  /** The rows of `list_unsubscribes`. */
+  readonly leftLists: Array<{ readonly email: string; readonly list: string }>
   /** By the hash of the key. */
   readonly claims: Map<KeyHash, Claim>
   /** By the row's id. */
@@ -151,6 +153,7 @@ export const makeMailTables = (): MailTables => {
     erased: [],
     erasedAt: new Map(),
     unsubscribed: new Set(),
+    leftLists: [],
     claims: new Map(),
     alerts: new Map(),
     newId: () => LogRowId.make(`00000000-0000-4000-8000-${(made += 1).toString(16).padStart(12, "0")}`)

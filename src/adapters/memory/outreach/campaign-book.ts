@@ -12,6 +12,7 @@ import {
 } from "../../../domain/outreach/campaign-status.ts"
 import { RELAY_MEMORY_MS } from "../../../ports/delivery/audit-digest-store.ts"
 import type { OpenKey } from "../../../ports/mail/deferrals.ts"
+import type { MailPreferences } from "../../../ports/mail/preferences.ts"
 import {
   CampaignBook,
   type CampaignEvent,
@@ -20,6 +21,7 @@ import {
   type OutreachEntry,
   Unsubscribes
 } from "../../../ports/outreach/campaign-book.ts"
+import { makePreferences } from "../mail/preferences.ts"
 
 /** A row of `email_sends`; times in milliseconds since the epoch. */
 interface EmailSendRow {
@@ -49,6 +51,7 @@ interface Booked {
 export interface CampaignDatabase {
   readonly book: CampaignBook["Service"]
   readonly unsubscribes: Unsubscribes["Service"]
+  readonly preferences: MailPreferences["Service"]
   readonly sends: () => ReadonlyArray<EmailSendRow>
   readonly prospects: () => Readonly<Record<string, ProspectStatus>>
   readonly unsubscribed: () => Readonly<Record<string, "one_click" | "complaint" | "manual">>
@@ -239,7 +242,17 @@ export const makeCampaignDatabase = (
     newId: () => `00000000-0000-4000-8000-${String(++made).padStart(12, "0")}`
   }
   const key = Redacted.make(new Uint8Array(32).fill(7))
+  const resubscribe = (email: string) => {
+    tables.unsubscribed.delete(email)
+    if (tables.prospects.has(email)) tables.prospects.set(email, "active")
+  }
   return {
+    preferences: makePreferences({
+      has: (email) => tables.unsubscribed.has(email),
+      add: (email) => void tables.unsubscribed.set(email, "manual"),
+      lift: resubscribe,
+      emails: () => [...tables.unsubscribed.keys()]
+    }),
     book: CampaignBook.of({
       record: (event) => Effect.map(Clock.currentTimeMillis, (now) => recordEvent(tables, event, now)),
       begin: (entry) => Effect.map(Clock.currentTimeMillis, (now) => begin(tables, entry, now)),
@@ -253,9 +266,6 @@ export const makeCampaignDatabase = (
     sends: () => [...tables.sends.values()],
     prospects: () => Object.fromEntries(tables.prospects),
     unsubscribed: () => Object.fromEntries(tables.unsubscribed),
-    resubscribe: (email) => {
-      tables.unsubscribed.delete(email)
-      tables.prospects.set(email, "active")
-    }
+    resubscribe
   }
 }

@@ -16,7 +16,9 @@ import { decoder } from "../batch-answers.ts"
 import { storeUnavailable } from "../statement.ts"
 import { Absent } from "../values.ts"
 
-export const Suppressions = Schema.Array(Schema.Struct({ email: Schema.String, reason: BlockReason }))
+export const Suppressions = Schema.Array(
+  Schema.Struct({ email: Schema.String, reason: BlockReason, list: Schema.optionalKey(Schema.String) })
+)
 
 /** Milliseconds of the database's clock, with their fraction. */
 export const Moment = Schema.Finite

@@ -72,7 +72,10 @@ export const layerUnsubscribes: Layer.Layer<Unsubscribes, never, WriteSql> = Lay
     Unsubscribes.of({
       key: readLinkKey(sql, "unsubscribe_keys"),
       add: ({ campaign, email }) =>
-        ask.done("addUnsubscribe", sql`select record_unsubscribe(${storable(email)}, ${storable(campaign)})`)
+        ask.done(
+          "addUnsubscribe",
+          sql`select record_unsubscribe(${storable(email)}, ${storableOrNull(campaign)})`
+        )
     })
   )
 )

@@ -86,6 +86,15 @@ export type ListedReason = typeof ListedReason.Type
 export interface Block {
   readonly email: string
   readonly reason: BlockReason
+  /** The list that the person left; absent where the reason is about all mail that it blocks. */
+  readonly list?: string
+}
+
+/** What of a mail decides who may get it. */
+export interface Kind {
+  readonly category: Category
+  /** The mailing list that it belongs to. */
+  readonly list?: string | undefined
 }
 
 const factsOf = (reason: BlockReason): ReasonFacts => SUPPRESSION_REASONS[reason]
@@ -94,16 +103,21 @@ const factsOf = (reason: BlockReason): ReasonFacts => SUPPRESSION_REASONS[reason
 export const blocks = (category: Category, reason: BlockReason): boolean =>
   !factsOf(reason).lets.includes(category)
 
+/** As {@link blocks}; who left a list gets everything but that list (MAIL-67). */
+export const blocksMail = (mail: Kind, { list, reason }: Pick<Block, "reason" | "list">): boolean =>
+  list === undefined ? blocks(mail.category, reason) : list === mail.list
+
 const STRONGEST_FIRST = REASONS.toSorted((a, b) => factsOf(b).strength - factsOf(a).strength)
 
 /** The addresses that this send must not reach, each with the strongest reason that blocks it. */
 export const blockedAddresses = (
-  category: Category,
+  mail: Kind,
   suppressions: ReadonlyArray<Block>
 ): ReadonlyMap<string, BlockReason> => {
   const blocked = new Map<string, BlockReason>()
-  for (const { email, reason } of suppressions) {
-    if (!blocks(category, reason)) continue
+  for (const block of suppressions) {
+    if (!blocksMail(mail, block)) continue
+    const { email, reason } = block
     const known = blocked.get(email)
     if (known === undefined || factsOf(reason).strength > factsOf(known).strength) blocked.set(email, reason)
   }

@@ -5,6 +5,7 @@ import { Command, Flag } from "effect/cli"
 
 import * as Resolver from "../../../adapters/dns/resolver.ts"
 import { examine } from "../../../application/doctor/doctor.ts"
+import { bulkVerdicts } from "../../../domain/doctor/bulk-mail.ts"
 import { tally, type Verdict, verdictsOf } from "../../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../../domain/doctor/webhook-secret.ts"
 import { append } from "../../../domain/lists.ts"
@@ -116,7 +117,12 @@ const verdicts = (env: Env) =>
       const here = found.success
       const { domains, http, postmark, providerB, retryQueue } = here.settings
       const stream = Stream.concat(
-        Stream.fromIterable([readable(here, yield* Clock.currentTimeMillis), webhooks(here)]),
+        Stream.fromIterable([
+          readable(here, yield* Clock.currentTimeMillis),
+          webhooks(here),
+          // Mail of a local run reaches nobody.
+          here.settings.embedded ? [] : bulkVerdicts({ baseUrl: http.baseUrl })
+        ]),
         examine({
           sender: domains.sender,
           region: providerB.region,

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 
 import * as Deferrals from "../../../adapters/postgres/mail/deferrals.ts"
+import * as Preferences from "../../../adapters/postgres/mail/preferences.ts"
 import * as PostgresSendQueue from "../../../adapters/postgres/mail/send-queue.ts"
 import * as SuppressionList from "../../../adapters/postgres/mail/suppression-list.ts"
 import * as Mailer from "../../../application/mail/mailer.ts"
@@ -28,6 +29,7 @@ export const mail = (settings: MailSettings, parts: MailParts) =>
     Layer.provide(Sender.layer, Pace.ofQueue),
     Enqueue.layer,
     SuppressionList.layer,
+    Preferences.layer,
     Deferrals.layer
   ).pipe(Layer.provideMerge(queue(settings)), Layer.provideMerge(mailPorts(settings, parts)))
 

@@ -1,6 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import type { Digest } from "effect/crypto/Digest"
-import type { SecureRandom } from "effect/crypto/SecureRandom"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 
 import * as NoDeferQueue from "../../../adapters/memory/mail/defer-queue.ts"
 import * as NoMailStore from "../../../adapters/memory/mail/mail-store.ts"
@@ -44,7 +45,7 @@ export interface MailParts {
   readonly providers: Layer.Layer<MailProviders>
   /** Signs the calls to the queue. */
   readonly credentials: CredentialSource
-  readonly crypto: Layer.Layer<Digest | SecureRandom>
+  readonly crypto: Layer.Layer<Digest | SecureRandom.SecureRandom>
 }
 
 /** The cloud keys of the settings, else `otherwise` (what the machine gives on Node, nothing on the edge). */
@@ -126,9 +127,27 @@ export const deferQueue = (
   )
 }
 
+/** Links by which readers leave marketing and lists; mail services take https alone (RFC 8058). */
+const unsubscribeLinks = ({ http }: MailSettings): Layer.Layer<never, never, Database> =>
+  http.baseUrl.startsWith("https://")
+    ? Layer.unwrap(
+        Effect.map(
+          Effect.promise(() =>
+            Promise.all([
+              import("../../../adapters/postgres/outreach/campaign-book.ts"),
+              import("../../../application/outreach/unsubscribe.ts")
+            ])
+          ),
+          ([adapter, { layerLinks }]) =>
+            layerLinks(http.baseUrl).pipe(Layer.provide([adapter.layerUnsubscribes, Mac.layerWebCrypto]))
+        )
+      ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+    : Layer.empty
+
 /** What mail is sent with, on a database. */
 export const mailPorts = (settings: MailSettings, parts: MailParts) =>
   Layer.mergeAll(
+    unsubscribeLinks(settings),
     mailerConfig(settings),
     parts.providers,
     parts.crypto,

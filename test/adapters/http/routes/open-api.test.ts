@@ -78,9 +78,11 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-log.csv",
       "GET /api/admin/email-log/count",
       "GET /api/admin/email-log/{sendId}",
+      "GET /api/admin/email-preferences/{email}",
       "GET /api/admin/email-queue",
       "GET /api/admin/email-stats",
       "GET /api/admin/email-suppressions",
+      "GET /api/admin/email-unsubscribes",
       "GET /api/admin/event-hooks",
       "GET /api/admin/event-hooks/{hookId}/deliveries",
       "GET /api/admin/files/{fileId}",
@@ -142,6 +144,7 @@ describe("the OpenAPI document", () => {
       "POST /api/admin/email-queue/resume",
       "POST /api/admin/email-queue/{queueId}/cancel",
       "POST /api/admin/email-suppressions",
+      "POST /api/admin/email-unsubscribes",
       "POST /api/admin/event-hooks",
       "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver",
       "POST /api/admin/event-hooks/{hookId}/redeliver",
@@ -188,6 +191,7 @@ describe("the OpenAPI document", () => {
       "POST /internal/send-email",
       "POST /invites/{token}",
       "POST /unsubscribe/{token}",
+      "PUT /api/admin/email-preferences/{email}",
       "PUT /api/admin/notifications"
     ])
   })

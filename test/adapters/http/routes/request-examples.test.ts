@@ -35,7 +35,9 @@ beforeAll(async () => {
     PROXY_SHARED_SECRET: "examples-proxy",
     ADMIN_TOKEN: "examples-admin",
     OWNER_TOKEN: "examples-owner",
-    OUTREACH_FROM: "team@outreach.example.com"
+    OUTREACH_FROM: "team@outreach.example.com",
+    // Outreach is refused without https.
+    BASE_URL: "https://localhost"
   })
 })
 afterAll(() => server.stop())
@@ -88,6 +90,7 @@ it("every request with a JSON body has an example, which works as it stands", as
       .replace("{customerId}", customer.customer?.id ?? customer.customerId)
       .replace("{promo}", "welcome")
       .replace("{hookId}", hook.id)
+      .replace("{email}", "reader@example.com")
       .replace("{id}", sent ?? "none")
     const { status, text } = await ask(method, place, firstCredential(operation), example)
     outcomes.push([operationId, status, text.slice(0, 500)])

@@ -226,14 +226,18 @@ describe("events for hooks, written in the transaction that records them (EVENT-
       yield* sql`delete from email_suppressions`
       yield* sql`select record_unsubscribe('bob@x.test', 'spring')`
       yield* sql`select lift_unsubscribe('bob@x.test')`
+      yield* sql`insert into list_unsubscribes (email, list) values ('cid@x.test', 'weekly')`
+      yield* sql`delete from list_unsubscribes`
       const rows = yield* told
       assert.deepStrictEqual(
-        rows.map(({ body, type }) => [type, body.data["email"], body.data["reason"]]),
+        rows.map(({ body, type }) => [type, body.data["email"], body.data["reason"], body.data["list"]]),
         [
-          ["suppression.added", "ann@x.test", "manual"],
-          ["suppression.removed", "ann@x.test", "manual"],
-          ["suppression.added", "bob@x.test", "unsubscribed"],
-          ["suppression.removed", "bob@x.test", "unsubscribed"]
+          ["suppression.added", "ann@x.test", "manual", undefined],
+          ["suppression.removed", "ann@x.test", "manual", undefined],
+          ["suppression.added", "bob@x.test", "unsubscribed", undefined],
+          ["suppression.removed", "bob@x.test", "unsubscribed", undefined],
+          ["suppression.added", "cid@x.test", "unsubscribed", "weekly"],
+          ["suppression.removed", "cid@x.test", "unsubscribed", "weekly"]
         ]
       )
     }).pipe(inDatabase)

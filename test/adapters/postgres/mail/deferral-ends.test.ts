@@ -9,6 +9,7 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import * as BulkOrders from "../../../../src/adapters/postgres/conversion/bulk-orders.ts"
 import * as Deferrals from "../../../../src/adapters/postgres/mail/deferrals.ts"
 import * as MailStoreLayer from "../../../../src/adapters/postgres/mail/mail-store.ts"
+import * as Preferences from "../../../../src/adapters/postgres/mail/preferences.ts"
 import * as CampaignBook from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
 import * as ContactForms from "../../../../src/application/accounts/contact-forms.ts"
 import * as TeamInvitations from "../../../../src/application/accounts/team-invitations.ts"
@@ -35,6 +36,7 @@ const tables = Layer.mergeAll(
   ContactMessages.layer,
   CampaignBook.layer,
   CampaignBook.layerUnsubscribes,
+  Preferences.layer,
   BulkOrders.layer
 ).pipe(Layer.provide(NodeCrypto.layer), Layer.provideMerge(layerPostgres))
 

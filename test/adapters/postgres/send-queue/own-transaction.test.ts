@@ -139,6 +139,9 @@ describe.each(Object.keys(callers))("Q1: the own transaction of %s", (driver) =>
       [request({ subject: " " }), "subject"],
       [{ ...request(), sendat: "x" } as EnqueueRequest, "sendat"],
       [request({ sendAt: "in 1 hour" }), "sendAt"],
+      [request({ list: "weekly" }), "list"],
+      [request({ list: "Weekly", category: "marketing" }), "list"],
+      [request({ list: `a${"b".repeat(64)}`, category: "marketing" }), "list"],
       [request({ sendAt: new Date(Date.now() + 31 * 24 * 3_600_000) }), "sendAt"],
       [request({ text: "x".repeat(1024 * 1024) }), ""],
       [undefined as unknown as EnqueueRequest, ""],
@@ -150,7 +153,10 @@ describe.each(Object.keys(callers))("Q1: the own transaction of %s", (driver) =>
       assert.strictEqual(error.issues[0]?.path, path)
       await run("rollback")
     }
-    const { queueId } = await enqueueEmail(request({ sendAt: new Date(Date.now() + 3_600_000) }), { client })
+    const { queueId } = await enqueueEmail(
+      request({ sendAt: new Date(Date.now() + 3_600_000), list: "weekly", category: "marketing" }),
+      { client }
+    )
     assert.isTrue(await isQueued(queueId))
   })
 

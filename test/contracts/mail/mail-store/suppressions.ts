@@ -73,6 +73,31 @@ export const suppressions = (it: MailTests): void => {
     )
   })
 
+  describe("who left a list", () => {
+    it.effect("is named with the list on every path, also after being erased (MAIL-67, P3)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const email = mail().details.to[0]!
+        yield* world.leaveList(email, "weekly")
+        yield* world.leaveList(email, "offers")
+        const answers = Effect.gen(function* () {
+          const retried = yield* world.store.beginRetry(retrying(mail({ to: [email] })))
+          return [
+            (yield* world.store.begin({ keyHash: anyId("k"), addresses: [email], claim: undefined }))
+              .suppressions,
+            (yield* world.store.begin({ ...asking(mail()), addresses: [email] })).suppressions,
+            retried._tag === "Go" ? retried.suppressions : []
+          ]
+        })
+        const left = ["weekly", "offers"].map((list) => ({ email, reason: "unsubscribed" as const, list }))
+        for (const found of yield* answers) assert.sameDeepMembers([...found], left)
+        yield* world.erase(email)
+        const [found] = yield* answers
+        assert.sameDeepMembers([...found!], left)
+      })
+    )
+  })
+
   describe("an erased person", () => {
     const leaksOf = (text: string, email: string) => text.split(email).length - 1
     /** All that the store keeps of the mails, as one text; in memory a name is kept beside the mark that it is erased. */

@@ -6,11 +6,13 @@ import {
   Category,
   blockedAddresses,
   blocks,
+  blocksMail,
   suppressedError
 } from "../../../../src/domain/mail/suppression/policy.ts"
 
 const categories = Category.literals
 const reasons = BlockReason.literals
+const LISTS = ["weekly", "offers"] as const
 
 describe("suppression policy", () => {
   it("P2: blocks by this table (MAIL-61, MAIL-65, MAIL-66)", () => {
@@ -36,26 +38,49 @@ describe("suppression policy", () => {
       email: fc.constantFrom("a@x.test", "b@x.test", "c@x.test"),
       reason: fc.constantFrom(...reasons)
     })
+    const left = fc.record({
+      email: row.map(({ email }) => email),
+      reason: fc.constant("unsubscribed" as const),
+      list: fc.constantFrom(...LISTS)
+    })
+    const blocksOfAnyKind = fc.array(fc.oneof(row, left))
     fc.assert(
       fc.property(
         fc.constantFrom(...categories),
-        fc.array(row),
+        fc.option(fc.constantFrom(...LISTS), { nil: undefined }),
+        blocksOfAnyKind,
         fc.infiniteStream(fc.nat()),
-        (category, rows, order) => {
-          const blocked = blockedAddresses(category, rows)
+        (category, list, rows, order) => {
+          const blocked = blockedAddresses({ category, list }, rows)
           for (const email of ["a@x.test", "b@x.test", "c@x.test"]) {
-            const blocking = rows.filter((entry) => entry.email === email && blocks(category, entry.reason))
+            const blocking = rows.filter(
+              (entry) => entry.email === email && blocksMail({ category, list }, entry)
+            )
             assert.strictEqual(blocked.has(email), blocking.length > 0)
           }
           const shuffled = rows
             .map((entry) => ({ entry, at: order.next().value as number }))
             .sort((a, b) => a.at - b.at)
             .map(({ entry }) => entry)
-          const again = blockedAddresses(category, shuffled)
+          const again = blockedAddresses({ category, list }, shuffled)
           assert.strictEqual(again.size, blocked.size)
           for (const [email, reason] of blocked) assert.strictEqual(again.get(email), reason)
         }
       )
+    )
+  })
+
+  it("who left a list or all marketing gets everything else (MAIL-67)", () => {
+    const anyList = fc.option(fc.constantFrom(...LISTS), { nil: undefined })
+    fc.assert(
+      fc.property(fc.constantFrom(...categories), anyList, anyList, (category, list, left) => {
+        const block = { email: "a@x.test", reason: "unsubscribed" as const }
+        const blocked = blockedAddresses({ category, list }, [
+          left === undefined ? block : { ...block, list: left }
+        ])
+        const isStopped = left === undefined ? category === "marketing" : list === left
+        assert.deepStrictEqual([...blocked.keys()], isStopped ? ["a@x.test"] : [])
+      })
     )
   })
 

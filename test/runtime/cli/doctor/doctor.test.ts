@@ -123,6 +123,7 @@ describe("postlane doctor", () => {
         assert.isTrue(found.ok)
         assert.strictEqual(found.code, 0)
         assert.deepStrictEqual([...new Set(found.checks.map(({ check }) => check))].sort(), [
+          "bulk",
           "cloud",
           "database",
           "dns",

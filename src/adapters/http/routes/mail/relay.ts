@@ -33,7 +33,10 @@ const common = {
   provider: Schema.NullOr(Provider),
   failedOver: Schema.Boolean,
   idempotencyKey: Schema.String,
-  suppressedRecipients: Schema.Array(Schema.String)
+  suppressedRecipients: Schema.Array(Schema.String),
+  oneClick: Schema.optionalKey(Schema.Boolean).annotate({
+    description: "Of marketing and mail of a list: whether its reader can leave by one click (RFC 8058)."
+  })
 }
 
 /** The 200 of the relay: the members of a send result with `ok: true` (MAIL-2, MAIL-80). */

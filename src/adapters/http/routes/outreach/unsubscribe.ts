@@ -2,13 +2,12 @@ import { Schema, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
-import { type UnsubscribeSubject, Unsubscribing } from "../../../../application/outreach/unsubscribe.ts"
+import { CHOICES, type Standing, Unsubscribing } from "../../../../application/outreach/unsubscribe.ts"
 import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts"
 import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
-import type { Html } from "../../pages/html.ts"
-import { askPage, donePage, unknownPage, UNSUBSCRIBE_POLICY } from "../../pages/link-pages.ts"
-import { apiOf, openQuery, Page } from "../../server/endpoint.ts"
-import { problem, problemSchema } from "../../server/problem.ts"
+import { unknownPage, UNSUBSCRIBE_POLICY, unsubscribePage } from "../../pages/link-pages.ts"
+import { apiOf, filter, openQuery, Page } from "../../server/endpoint.ts"
+import { InvalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { RateLimited, RequestsPerMinute } from "../../server/rate-limit.ts"
 
 /** High, because a mail service unsubscribes all of its users from a few addresses. */
@@ -22,26 +21,31 @@ const answers = {
   error: [problemSchema("NOT_FOUND", {}), problemSchema("UNAVAILABLE", {})]
 } as const
 
-/** One-click unsubscribing (RFC 8058): the link of outreach mail. There is no sign-in; the token authorises the caller. */
+/** One-click unsubscribing (RFC 8058): the link of outreach, of marketing and of mail of a list. There is no sign-in; the token authorises the caller. */
 export class UnsubscribeGroup extends HttpApiGroup.make("unsubscribe")
   .add(
     HttpApiEndpoint.get("show", PATH, answers)
       .annotate(RequestsPerMinute, A_MINUTE)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "A page with one button; changes nothing",
+          summary: "A page that says what the address gets, with buttons; changes nothing",
           description:
             "Mail scanners follow links: only the button, or a mail service's own POST, unsubscribes."
         })
       )
   )
   .add(
-    HttpApiEndpoint.post("unsubscribe", PATH, answers)
+    HttpApiEndpoint.post("unsubscribe", PATH, {
+      ...answers,
+      query: { choice: filter(Schema.Literals(CHOICES)) },
+      error: [...answers.error, InvalidRequest]
+    })
       .annotate(RequestsPerMinute, A_MINUTE)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Takes the address off all outreach",
+          summary: "Takes the address off the link's list, or off all marketing",
           description:
+            "`choice` is what the page asks for: `leave` (also where it is absent), `return`, `leave-all`, `return-to-all`. " +
             "The body is ignored; again, it changes nothing. A token that is none of ours is a 404, and nothing is recorded."
         })
       )
@@ -56,14 +60,10 @@ const unknown = (request: HttpServerRequest.HttpServerRequest) =>
     : Effect.fail(problem("NOT_FOUND", "This is no unsubscribe link of ours"))
 
 /** The page for the link's address, if it is a link of ours. */
-const answer = (
-  request: HttpServerRequest.HttpServerRequest,
-  subject: UnsubscribeSubject | undefined,
-  page: (email: string) => Html
-) =>
-  subject === undefined
+const answer = (request: HttpServerRequest.HttpServerRequest, standing: Standing | undefined) =>
+  standing === undefined
     ? unknown(request)
-    : Effect.succeed(pageResponse(page(subject.email), { policy: UNSUBSCRIBE_POLICY }))
+    : Effect.succeed(pageResponse(unsubscribePage(standing), { policy: UNSUBSCRIBE_POLICY }))
 
 const away = (error: StoreUnavailable) =>
   Effect.logError("an unsubscribe link cannot be answered", error).pipe(
@@ -78,14 +78,14 @@ export const unsubscribeHandlers = HttpApiBuilder.group(
     const unsubscribing = yield* Unsubscribing
     return handlers.handleAll({
       show: ({ params, request }) =>
-        unsubscribing.verify(params.token).pipe(
+        unsubscribing.look(params.token).pipe(
           Effect.catch(away),
-          Effect.flatMap((subject) => answer(request, subject, askPage))
+          Effect.flatMap((standing) => answer(request, standing))
         ),
-      unsubscribe: ({ params, request }) =>
-        unsubscribing.unsubscribe(params.token).pipe(
+      unsubscribe: ({ params, query, request }) =>
+        unsubscribing.choose(params.token, query.choice || "leave").pipe(
           Effect.catch(away),
-          Effect.flatMap((subject) => answer(request, subject, donePage))
+          Effect.flatMap((standing) => answer(request, standing))
         )
     })
   })

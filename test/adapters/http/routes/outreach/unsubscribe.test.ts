@@ -8,6 +8,7 @@ import {
   makeCampaignDatabase
 } from "../../../../../src/adapters/memory/outreach/campaign-book.ts"
 import { layer, Unsubscribing } from "../../../../../src/application/outreach/unsubscribe.ts"
+import { MailPreferences } from "../../../../../src/ports/mail/preferences.ts"
 import { Unsubscribes } from "../../../../../src/ports/outreach/campaign-book.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
 import { call, startServer } from "../../harness.ts"
@@ -27,6 +28,19 @@ const unsubscribing = layer.pipe(
         add: (entry) => (down ? Effect.fail(storeDown("password=hunter2")) : database.unsubscribes.add(entry))
       })
     ),
+    Layer.effect(
+      MailPreferences,
+      Effect.sync(() => {
+        const now = () => database.preferences
+        return MailPreferences.of({
+          of: (email) => Effect.suspend(() => now().of(email)),
+          leave: (entry) => Effect.suspend(() => now().leave(entry)),
+          comeBack: (entry) => Effect.suspend(() => now().comeBack(entry)),
+          leaveAll: (batch) => Effect.suspend(() => now().leaveAll(batch)),
+          page: (filter) => Effect.suspend(() => now().page(filter))
+        })
+      })
+    ),
     Mac.layerWebCrypto
   ]),
   Layer.provide(NodeCrypto.layer)
@@ -40,6 +54,11 @@ const tokenOf = (email: string) =>
       Effect.provide(unsubscribing)
     )
   )
+const listToken = (email: string, list?: string) =>
+  Effect.runPromise(
+    Unsubscribing.use((service) => service.token({ email, list })).pipe(Effect.provide(unsubscribing))
+  )
+const leftBy = (email: string) => Effect.runPromise(database.preferences.of(email))
 const HOSTILE = `"<script>alert(1)</script>"@x.test`
 
 describe("/unsubscribe/:token", () => {
@@ -75,6 +94,33 @@ describe("/unsubscribe/:token", () => {
     expect(answer.text).not.toContain("<script")
     expect(answer.text).toContain("&lt;script&gt;")
     expect(database.unsubscribed()).toEqual({})
+  })
+
+  it("one click leaves the link's list and nothing else; the page knows it and leads back (MAIL-67)", async () => {
+    const path = `/unsubscribe/${await listToken("a@x.test", "weekly")}`
+    const before = await call(server, path)
+    expect(before.text).toContain("a@x.test gets mail of the list weekly")
+    expect(await leftBy("a@x.test")).toEqual({ all: false, lists: [] })
+    await call(server, path, { method: "POST", body: "List-Unsubscribe=One-Click" })
+    expect(await leftBy("a@x.test")).toEqual({ all: false, lists: ["weekly"] })
+    const after = await call(server, path)
+    expect(after.text).toContain("<h1>You are unsubscribed</h1>")
+    expect(after.text).toContain('action="?choice=return"')
+    await call(server, `${path}?choice=return`, { method: "POST" })
+    expect(await leftBy("a@x.test")).toEqual({ all: false, lists: [] })
+  })
+
+  it("the same page leaves all marketing, and comes back to it", async () => {
+    const path = `/unsubscribe/${await listToken("a@x.test", "weekly")}`
+    await call(server, `${path}?choice=leave-all`, { method: "POST" })
+    expect(await leftBy("a@x.test")).toEqual({ all: true, lists: [] })
+    expect((await call(server, path)).text).toContain('action="?choice=return-to-all"')
+    await call(server, `${path}?choice=return-to-all`, { method: "POST" })
+    expect(await leftBy("a@x.test")).toEqual({ all: false, lists: [] })
+    const all = `/unsubscribe/${await listToken("a@x.test")}`
+    await call(server, all, { method: "POST" })
+    expect(await leftBy("a@x.test")).toEqual({ all: true, lists: [] })
+    expect((await call(server, `${all}?choice=everything`, { method: "POST" })).status).toBe(400)
   })
 
   it("404 for a forged or truncated token, a page for people, and nothing is recorded", async () => {
