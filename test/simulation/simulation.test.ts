@@ -74,6 +74,7 @@ const REGRESSIONS: ReadonlyArray<
   ],
   ["a retry does not ask where the key is in doubt at the other provider", mailWorld, [446]],
   ["nobody asks where a send without a claim has left the key in doubt elsewhere", mailWorld, [474520408]],
+  ["a move of a queued mail that is never answered is written again", mailWorld, [6000350]],
   ["a claim that could not be moved leaves no doubt where the call was refused", mailWorld, [3201090]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],

@@ -9,6 +9,7 @@ import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
 import { NOT_KEPT } from "../mail/hold.ts"
 import { countSend } from "../mail/metrics.ts"
+import { bounded } from "../mail/retry-store.ts"
 import type { SendParts, Terms } from "../mail/sending.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
 
@@ -163,12 +164,12 @@ const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Ef
 
 /** Writes a move; what is not written stays in `unwritten`. */
 export const write = (
-  { queue }: QueueParts,
+  { parts, queue }: QueueParts,
   work: QueuedWork,
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
   work.unwritten = move
-  return Effect.tap(queue.move(move), (moved) => {
+  return Effect.tap(bounded(parts, "move", queue.move(move)), (moved) => {
     work.unwritten = undefined
     work.isMoved = true
     return moved === undefined || !move.writesRow || move.record === undefined
@@ -182,7 +183,7 @@ const tokenFor = (queue: QueueParts, work: QueuedWork, provider: Provider): Effe
   const pace = paceOf(queue.config.paces, provider)
   if (pace.rate === 0) return Effect.succeed(true)
   return Effect.tap(
-    Effect.orElseSucceed(queue.queue.token(pace), () => false),
+    Effect.orElseSucceed(bounded(queue.parts, "token", queue.queue.token(pace)), () => false),
     () => Effect.sync(() => void (work.goodUntil = queue.now() + TOKEN_MS))
   )
 }

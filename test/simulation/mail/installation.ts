@@ -7,6 +7,7 @@ import { layer as layerRetry, RetryHandler } from "../../../src/application/mail
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore, type RecordSend } from "../../../src/ports/mail/mail-store.ts"
@@ -15,7 +16,6 @@ import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import type { Chance, SimClock } from "../kernel.ts"
 import { alive, call, CallTrace, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
-import { isSimulated, type SimProvider } from "../providers.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import type { Chronicle } from "../world.ts"
 import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
@@ -48,7 +48,7 @@ export interface InstallationOptions {
   readonly queueClock: SimClock
   readonly broker: DeferBroker
   readonly hasQueue: boolean
-  readonly providers: Readonly<Record<SimProvider, ProviderModel>>
+  readonly providers: ReadonlyMap<Provider, ProviderModel>
   readonly roadToStore: (process: SimProcess, writes: boolean) => Road
   readonly roadToQueue: (process: SimProcess) => Road
   readonly chronicle: Pick<Chronicle, "saw" | "note">
@@ -261,17 +261,14 @@ export const makeInstallation = (options: InstallationOptions): Installation => 
     const process = makeProcess(`${name}${processes.length}`, clock)
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
-    const connected = {
-      provider_a: breakProvider(bug, providers.provider_a.connect(process)),
-      provider_b: breakProvider(bug, providers.provider_b.connect(process))
-    }
+    const connected = new Map(
+      [...providers].map(([provider, model]) => [provider, breakProvider(bug, model.connect(process))])
+    )
     const outside = simCrypto(chance).pipe(
       Context.add(MailerConfig, settings),
       Context.add(MailStore, storeOf(options, process)),
       Context.add(DeferQueue, queueOf(options, process, attached.queue)),
-      Context.add(MailProviders, {
-        get: (provider) => (isSimulated(provider) ? connected[provider] : undefined)
-      })
+      Context.add(MailProviders, { get: (provider) => connected.get(provider) })
     )
     const scope = yield* Scope.make()
     const { queueing } = options

@@ -152,7 +152,8 @@ const copiesOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
   const copies = use.filter(
     (attempt) => attempt.delivered && dedupes(attempt.provider) && isClaimed(attempt)
   ).length
-  if (copies > 1) found.push(`S1: ${copies} copies of one key (${use[0]!.subject}) left provider_a`)
+  if (copies > 1)
+    found.push(`S1: ${copies} copies of one key (${use[0]!.subject}) left a provider that dedupes`)
   const late = use.find((attempt) =>
     use.some(
       (doubtful) =>

@@ -7,6 +7,7 @@ import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts
 import type { QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { LogRowId, type QueueId } from "../../../src/domain/ids.ts"
 import { continuation } from "../../../src/domain/mail/claim.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { QUEUE_ORDER, SET_ASIDE } from "../../../src/domain/mail/queue.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
@@ -57,6 +58,8 @@ interface QueueingOptions {
   readonly chronicle: Chronicle
   readonly chance: Chance
   readonly isOn: boolean
+  /** The world's providers; requests that name none go to the first. */
+  readonly pair: readonly [Provider, Provider]
   readonly bug: Bug | undefined
   readonly onReport: (report: Report) => void
 }
@@ -131,9 +134,10 @@ export const makeQueueing = (options: QueueingOptions) => {
   const inner = broken(bug, whole)
   const inItsTime = Effect.provideService(Clock.Clock, databaseClock)
   const rate = chance.pick([0, 0, 2])
+  const [first, second] = options.pair
   const paces: ReadonlyArray<PaceLimit> = [
-    { provider: "provider_a", ...fixedRate(rate) },
-    { provider: "provider_b", ...fixedRate(0) }
+    { provider: first, ...fixedRate(rate) },
+    ...(second === first ? [] : [{ provider: second, ...fixedRate(0) }])
   ]
 
   const disorder: Array<string> = []
@@ -232,7 +236,7 @@ export const makeQueueing = (options: QueueingOptions) => {
     /** Takes and sends, until the process dies. */
     consume: (process: SimProcess, queue: SendQueue["Service"], sender: QueueSender["Service"]) => {
       const take = Effect.gen(function* () {
-        const { mails } = yield* queue.take({ paces, primary: "provider_a", limit: 4, leaseMs: LEASE_MS })
+        const { mails } = yield* queue.take({ paces, primary: first, limit: 4, leaseMs: LEASE_MS })
         for (const mail of mails)
           yield* Effect.forkDetach(traced(sender.send(mail), asked.get(mail.id)?.subject))
       })
@@ -297,15 +301,15 @@ export const makeQueueing = (options: QueueingOptions) => {
       if (rate === 0) return []
       const alone = new Set([...asked.values()].flatMap(({ isAlone, subject }) => (isAlone ? [subject] : [])))
       const times = attempts
-        .filter(({ provider, subject }) => provider === "provider_a" && alone.has(subject))
+        .filter(({ provider, subject }) => provider === first && alone.has(subject))
         .map(({ startedAt }) => startedAt)
         .toSorted((a, b) => a - b)
-      const first = times.find(
+      const from = times.find(
         (at, index) => (times[index + rate + 1] ?? Number.POSITIVE_INFINITY) < at + 1000
       )
-      return first === undefined
+      return from === undefined
         ? []
-        : [`Q5: more than ${rate + 1} requests to provider_a in the second after ${first}`]
+        : [`Q5: more than ${rate + 1} requests to ${first} in the second after ${from}`]
     },
     /** Q1, Q2 and Q3: every request has an end that is true, what was cancelled is not sent, and nothing goes before its time. */
     violations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> =>

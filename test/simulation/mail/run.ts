@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 
+import { dedupes } from "../../../src/domain/mail/provider.ts"
 import { makeChance, runSeeded, type SimClock } from "../kernel.ts"
 import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
@@ -17,7 +18,7 @@ import { queueingClient } from "./queue.ts"
 import { FAULTS, makeWorld, type World } from "./setting.ts"
 
 /** A copy beyond the first, where a provider does not dedupe. */
-const EXTRA_COPY = "extra copy from provider_b (documented)"
+const EXTRA_COPY = "extra copy from a provider that does not dedupe (documented)"
 
 /** Long enough for every schedule, lease, visibility time and late event to run out once the weather is calm. */
 const CALM_MS = 3 * 60 * 60_000
@@ -178,10 +179,13 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
             `${process} asks ${provider} to send ${key} (${keyHash.slice(0, 6)}, tag ${keyTag?.slice(0, 4)}, ${askedAt > -Infinity ? "with" : "without"} a claim): ${outcome}`
         )
       }
-      // `provider_b` knows no idempotency key: its second copies are the documented window.
-      for (const copies of copiesOfUses(all, "provider_b")) {
-        if (copies > 1) chronicle.saw(`${copies} copies from provider_b`)
-        for (let copy = 1; copy < copies; copy++) chronicle.saw(EXTRA_COPY)
+      // A provider that knows no idempotency key: its second copies are the documented window.
+      for (const provider of world.providers.keys()) {
+        if (dedupes(provider)) continue
+        for (const copies of copiesOfUses(all, provider)) {
+          if (copies > 1) chronicle.saw(`${copies} copies from ${provider}`)
+          for (let copy = 1; copy < copies; copy++) chronicle.saw(EXTRA_COPY)
+        }
       }
       return {
         seed,
@@ -205,7 +209,7 @@ export const mailWorld: SimulatedWorld = {
   bugs: BUGS,
   notes: {
     [EXTRA_COPY]:
-      "Extra copies from provider_b break no promise: Amazon SES knows no idempotency key, so that an ambiguous send can arrive\nagain there with each retry that no delivery event beats: four copies by the schedule, one more for each consumer that dies\nor stalls at its retry, and for each call in another process while the database is away (README.md, What is promised)."
+      "These extra copies break no promise: Amazon SES, Postmark and a relay know no idempotency key, so that an ambiguous send can arrive\nagain there with each retry that no delivery event beats: four copies by the schedule, one more for each consumer that dies\nor stalls at its retry, and for each call in another process while the database is away (README.md, What is promised)."
   },
   mustHappen: [
     "SIGKILL",

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
+import { reports } from "../../../src/domain/mail/provider.ts"
 import type { Chance } from "../kernel.ts"
 import type { Chronicle } from "../world.ts"
 import type { Attempt } from "./provider-model.ts"
@@ -50,6 +51,7 @@ export const announce = (
       saw("event recorded")
       note(() => `the event ${event} of ${providerMessageId} is recorded`)
     }).pipe(Effect.forkDetach)
+  if (!reports(provider)) return Effect.void
   return Effect.gen(function* () {
     if (chance.bool(0.2) && happens("a day passes")) {
       saw("event comes a day later")

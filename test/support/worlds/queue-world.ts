@@ -29,6 +29,8 @@ interface QueueWorldOptions {
   readonly attemptTimeoutMs?: number
   /** Faults of the mail store. */
   readonly storeAs?: (store: MailStore["Service"]) => MailStore["Service"]
+  /** Faults of the queue. */
+  readonly queueAs?: (queue: SendQueue["Service"]) => SendQueue["Service"]
 }
 
 const unpaced: ReadonlyArray<PaceLimit> = [
@@ -73,7 +75,9 @@ export const makeQueueWorld = Effect.fnUntraced(function* (options: QueueWorldOp
     Layer.effect(MailStore, Effect.map(MailStore, options.storeAs ?? ((store) => store))).pipe(
       Layer.provide(layerMailStore)
     ),
-    layerSendQueue,
+    Layer.effect(SendQueue, Effect.map(SendQueue, options.queueAs ?? ((queue) => queue))).pipe(
+      Layer.provide(layerSendQueue)
+    ),
     NoDeferQueue.layerNone,
     Layer.succeed(MailProviders, { get: (name) => providers[name].provider }),
     NodeCrypto.layer

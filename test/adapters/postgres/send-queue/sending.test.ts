@@ -79,6 +79,28 @@ describe("the sender of the queue", () => {
     }).pipe(Effect.provide(layerPostgres))
   )
 
+  it.live("Q1: an end whose write is never answered is written again", () =>
+    Effect.gen(function* () {
+      let moves = 0
+      const world = yield* makeQueueWorld({
+        queueAs: (queue) => ({
+          ...queue,
+          move: (move) => Effect.suspend(() => (moves++ === 0 ? Effect.never : queue.move(move)))
+        })
+      })
+      // What only a sender can see: the end that it writes has no row of a send.
+      const attachments = [{ filename: "a.txt", content: "no base64!" }]
+      const asked = JSON.stringify(request({ idempotencyKey: "order-5", attachments }))
+      const [queued] = yield* world.sql<{
+        readonly id: string
+      }>`select enqueue_email(${asked}::text::jsonb) as id`
+      yield* world.start
+      const ended = yield* world.inState(queued!.id, "failed")
+      assert.match(ended.error ?? "", /attachments/)
+      assert.strictEqual(moves, 2)
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
   it.live("Q1, S2: a key in doubt whose claim could not be moved is asked again, on the same provider", () =>
     Effect.gen(function* () {
       let failures = 0
