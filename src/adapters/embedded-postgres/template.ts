@@ -28,7 +28,7 @@ export const makeTemplate = (root: string) =>
     return true
   })
 
-/** Copies a template to a data folder, which gets a port of its own: copies that start at once have one each. */
+/** Copies a template to a data folder, which gets its own port, so that copies can start at once. */
 export const copyTemplate = Effect.fnUntraced(function* (template: string, root: string) {
   const folder = placesIn(root)
   yield* fileWork(`copy ${template} to ${root}`, async () =>

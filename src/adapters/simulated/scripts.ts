@@ -23,7 +23,7 @@ interface Script {
   readonly target: SimulatedTarget
 }
 
-/** A script without its outcomes, which are files of their own. */
+/** A script; its outcomes are in other files. */
 const Head = Schema.Struct({
   provider: Provider,
   target: SimulatedTarget,
@@ -65,7 +65,7 @@ const taken = async (path: string): Promise<boolean> => {
 
 /**
  * Scripts in a folder that several processes share. An outcome is an empty file, whose removal takes it: each is given to one request.
- * A script that is replaced leaves its outcomes behind for a moment only, under names that nobody looks for any more.
+ * The outcomes of a replaced script stay for a moment, under names that nothing reads.
  */
 export const makeScripts = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })

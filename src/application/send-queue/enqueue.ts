@@ -13,7 +13,7 @@ import { MailerConfig } from "../mail/sending.ts"
 import { ringBell } from "../work-bell.ts"
 
 /** The caller of the queue. */
-export interface Caller<E> {
+interface Caller<E> {
   /** Whether the caller may send these mails: asked once all of them are readable, and before any is written. */
   readonly allow: (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
   /** The id of the caller's sender token. */

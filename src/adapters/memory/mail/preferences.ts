@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import { type LeftRow, MailPreferences } from "../../../ports/mail/preferences.ts"
 
-/** Who left all marketing: the addresses of `unsubscribes`. */
+/** Addresses that left all marketing (`unsubscribes`). */
 interface LeftMarketing {
   readonly has: (email: string) => boolean
   readonly add: (email: string) => void
