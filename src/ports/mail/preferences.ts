@@ -13,7 +13,7 @@ export interface LeftMail {
   readonly lists: ReadonlyArray<string>
 }
 
-/** Who left what; `email` is bare and lower-case, `list` null where it is all marketing. */
+/** Addresses and what they left; `email` is bare and lower-case, `list` null where it is all marketing. */
 export interface LeftRow {
   readonly email: string
   readonly list: string | null

@@ -22,7 +22,7 @@ export class SenderTokens extends Context.Service<
     /** Makes a token. Its text is returned only here and stored nowhere. Writes one audit row, both or neither. */
     readonly create: (
       token: Omit<SenderToken, "id">,
-      /** Who does it. */
+      /** The admin, or `cli`. */
       actor: string
     ) => Effect.Effect<{ readonly id: string; readonly token: Redacted.Redacted }, StoreUnavailable>
     /** Those in force, newest first. */

@@ -126,7 +126,7 @@ export interface Outbox {
   readonly put: (message: OutboxMessage) => Effect.Effect<OutboxEntry, StoreUnavailable>
   /** Newest first; a filter looks at the newest {@link MAX_SEARCHED}. */
   readonly list: (filter?: OutboxFilter) => Effect.Effect<ReadonlyArray<OutboxEntry>, StoreUnavailable>
-  /** The same, and where the look ended. */
+  /** A page of them, and the place at which it ended. */
   readonly page: (filter: OutboxFilter) => Effect.Effect<OutboxPage, StoreUnavailable>
   readonly entry: (id: string) => Effect.Effect<OutboxEntry | undefined, StoreUnavailable>
   /** Whether it was ever put there: also where it was removed since, within the window of idempotency keys. */
