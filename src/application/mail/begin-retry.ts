@@ -29,12 +29,13 @@ type Began = Exclude<BeganRetry, { readonly _tag: "Busy" | "Go" }> | Go
 /**
  * Evidence and suppressions before an attempt, and the lease on the key. A provider that dedupes is tried even if the database
  * does not answer. Another one is not: a mail could go out twice after an event has proven its acceptance. Its message waits
- * instead. So does one that is too old only by this process's clock or memory, since neither is enough to end a mail.
+ * instead. So does one that is too old only by this process's clock or memory, since neither is enough to end a mail; and one of a key
+ * that this process has left in doubt at two providers, which the database has to know before the other one's retry.
  */
 export const beginRetry = Effect.fnUntraced(function* (
   parts: SendParts,
   message: DeferredSend,
-  { ageMs, owner }: { readonly ageMs: number; readonly owner: string }
+  { ageMs, owner, torn }: { readonly ageMs: number; readonly owner: string; readonly torn: boolean }
 ): Effect.fn.Return<Began, NotBegun | StoreUnavailable> {
   const { details, firstAttemptAt, rowId } = message
   const { provider } = message.request
@@ -57,7 +58,7 @@ export const beginRetry = Effect.fnUntraced(function* (
     const error = asked.failure
     const isYoung =
       withinWindow(ageMs) && tooLate(message, firstAttemptAt, yield* Clock.currentTimeMillis) === undefined
-    if (dedupes(provider) && isYoung)
+    if (dedupes(provider) && isYoung && !torn)
       return yield* Effect.logWarning(
         "mail store: beginRetry failed, the provider dedupes, the retry goes on",
         error
