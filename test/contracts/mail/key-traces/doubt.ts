@@ -90,6 +90,30 @@ export const doubts = (it: KeyTests): void => {
   )
 
   it.effect(
+    "S2: a retry that only its process knows to be in doubt elsewhere waits until the store knows it, too",
+    () =>
+      Effect.gen(function* () {
+        const { queued, received, scripts, spawn, storeAway, storeBack } = yield* world(bFirst)
+        const [first, second] = [yield* spawn, yield* spawn]
+        const mail = order()
+        scripts.provider_b.push("ambiguous-lost", "unavailable")
+        scripts.provider_a.push("ambiguous-lost")
+        assert.strictEqual((yield* first.send(mail)).status, "deferred")
+        const own = attemptOf(yield* queued, 1)
+        yield* storeAway()
+        assert.strictEqual((yield* second.send(mail)).status, "deferred")
+        // Both carry the key's first tag, so that their retries have one id; this is the second's.
+        const other = { ...own, request: { ...own.request, provider: "provider_a" as const } }
+        // It is put back: an end that it writes would wait for the store.
+        yield* first.retry(other)
+        yield* storeBack
+        yield* first.retry(other)
+        yield* second.retry(own)
+        assert.deepStrictEqual(yield* received, { provider_a: 1, provider_b: 2 })
+      })
+  )
+
+  it.effect(
     "S2, 1d: a retry that takes over from a dead one and is refused is no proof, and asks nobody else",
     () =>
       Effect.gen(function* () {
