@@ -16,3 +16,7 @@ export const greatest = (numbers: Iterable<number>): number => {
   for (const number of numbers) if (number > found) found = number
   return found
 }
+
+/** Order of entries by name, in code units: a locale must not change it. */
+export const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0

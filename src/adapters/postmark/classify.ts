@@ -1,5 +1,6 @@
 import { fieldsOf, textOf } from "../../domain/delivery/untrusted.ts"
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
+import { kindOfStatus } from "../../domain/mail/http-answer.ts"
 import type { Answer } from "./api.ts"
 
 /** The class of an answer without a message id. `message` is the vendor's, not yet sanitised for a log. */
@@ -42,24 +43,13 @@ const INACTIVE = 406
 const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) ? value : undefined
 
-const kindOf = (status: number, code: number | undefined): FailureKind => {
-  // In a planned outage Postmark answers with this code; without it there is a proxy's page or a gateway's JSON, which prove nothing
-  // about what is behind them.
-  if (status === 503) return code === MAINTENANCE ? "unavailable" : "ambiguous"
-  // Of its 500 the vendor says that the message is lost "in most cases".
-  if (status < 400 || status >= 500) return "ambiguous"
-  switch (status) {
-    case 401:
-    case 403:
-    case 425: // too early: not processed, by its definition
-    case 429:
-      return "unavailable"
-    case 408: // a gateway that gave up waiting, perhaps for the service behind it
-      return "ambiguous"
-    default:
-      return code !== undefined && (UNAVAILABLE.has(code) || isAboutStream(code)) ? "unavailable" : "rejected"
-  }
-}
+const kindOf = (status: number, code: number | undefined): FailureKind =>
+  kindOfStatus(status, {
+    // The vendor's own notice of an outage. Of its 500 it says that the message is lost "in most cases", which proves nothing.
+    isOwn503: code === MAINTENANCE,
+    refusal: () =>
+      code !== undefined && (UNAVAILABLE.has(code) || isAboutStream(code)) ? "unavailable" : "rejected"
+  })
 
 const textFor = (code: number | undefined, body: unknown): string => {
   const message = textOf(fieldsOf(body)["Message"]) ?? "the provider gave no reason"

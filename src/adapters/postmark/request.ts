@@ -1,9 +1,11 @@
 import { Option, Schema } from "effect"
 
 import type { SendKey } from "../../domain/ids.ts"
+import { byName } from "../../domain/lists.ts"
 import { formatMailbox, formattedKey } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Message } from "../../domain/mail/message.ts"
+import { allowedRecipients } from "../../domain/mail/recipients.ts"
 import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
 
 const Addresses = Schema.Array(Schema.String)
@@ -45,10 +47,6 @@ export const MARKETING_STREAM = "broadcast"
 const MAX_FIELDS = 10
 const MAX_NAME = 20
 const MAX_VALUE = 80
-
-/** By code units: the order must not depend on a locale. */
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : a > b ? 1 : 0
 
 /** Names become parts of headers. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
@@ -117,20 +115,17 @@ export const dropRecipients = (
   const body = Option.getOrUndefined(decodeBody(request.body))
   if (body === undefined) return request
   const { Bcc = [], Cc = [], To, ...rest } = body
-  if (![...To, ...Cc, ...Bcc].some((formatted) => blocked.has(formattedKey(formatted)))) return request
-  const keep = (list: ReadonlyArray<string>) =>
-    list.filter((formatted) => !blocked.has(formattedKey(formatted)))
-  const [left, copies, blind] = [keep(To), keep(Cc), keep(Bcc)]
-  if (left.length === 0) return undefined
-  const { From, ...others } = rest
+  const allowed = allowedRecipients({ to: To, cc: Cc, bcc: Bcc }, (one) => blocked.has(formattedKey(one)))
+  if (allowed === undefined) return undefined
+  if (allowed === "unchanged") return request
+  const { bcc, cc, to } = allowed
   return {
     ...request,
     body: {
-      From,
-      To: left,
-      ...(copies.length === 0 ? {} : { Cc: copies }),
-      ...(blind.length === 0 ? {} : { Bcc: blind }),
-      ...others
+      ...rest,
+      To: to,
+      ...(cc.length === 0 ? {} : { Cc: cc }),
+      ...(bcc.length === 0 ? {} : { Bcc: bcc })
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
+import { kindOfStatus } from "../../domain/mail/http-answer.ts"
 
 /** The class of an SDK error. `message` is the vendor's, not yet sanitised for a log. */
 interface Classified {
@@ -58,27 +59,21 @@ export const whyNoAnswer = (error: unknown): string | undefined => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-const byStatus = (status: number, name: string | undefined, message: string): FailureKind => {
-  // The SDK says `application_error` where the body is no JSON: a proxy's page, which proves nothing about what is behind it.
-  if (status === 503) return name === "application_error" ? "ambiguous" : "unavailable"
-  if (status < 400 || status >= 500) return "ambiguous"
-  switch (status) {
-    case 401:
-    case 403:
-    case 425: // too early: not processed, by its definition
-    case 429:
-      return "unavailable"
-    case 408: // a gateway that gave up waiting, perhaps for the service behind it
-      return "ambiguous"
-    case 409:
-      // Another request holds the key, or the message: it may be accepted yet.
-      return name === "concurrent_idempotent_requests" || name === "resource_locked"
-        ? "ambiguous"
-        : "rejected"
-    default:
+/** Another request holds the key, or the message: it may be accepted yet. */
+const IS_HELD: ReadonlySet<string | undefined> = new Set([
+  "concurrent_idempotent_requests",
+  "resource_locked"
+])
+
+const byStatus = (status: number, name: string | undefined, message: string): FailureKind =>
+  kindOfStatus(status, {
+    // The SDK says `application_error` where the body is no JSON: a proxy's page, which proves nothing about what is behind it.
+    isOwn503: name !== "application_error",
+    refusal: () => {
+      if (status === 409) return IS_HELD.has(name) ? "ambiguous" : "rejected"
       return refusesKey(message) || SENDER_UNVERIFIED.test(message) ? "unavailable" : "rejected"
-  }
-}
+    }
+  })
 
 /**
  * Classifies what the SDK returned as `error` (MAIL-30 to MAIL-33; Resend's error reference).

@@ -2,9 +2,11 @@ import { Option, Schema } from "effect"
 import type { CreateEmailOptions } from "resend"
 
 import type { SendKey } from "../../domain/ids.ts"
+import { byName } from "../../domain/lists.ts"
 import { formatMailbox, formattedKey } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Message } from "../../domain/mail/message.ts"
+import { allowedRecipients } from "../../domain/mail/recipients.ts"
 import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
 
 const Addresses = Schema.Array(Schema.String)
@@ -41,10 +43,6 @@ const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /** Whether a key can be the value of the `Idempotency-Key` header unencoded. */
 export const isHeaderValue = (key: string): boolean => HEADER_VALUE.test(key)
-
-/** By code units: the order must not depend on a locale. */
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : a > b ? 1 : 0
 
 const formatAll = (boxes: Message["to"]): ReadonlyArray<string> => boxes.map(formatMailbox)
 
@@ -92,21 +90,16 @@ export const dropRecipients = (
 ): ProviderRequest | undefined => {
   const body = Option.getOrUndefined(decodeBody(request.body))
   if (body === undefined) return request
-  const { to, cc, bcc, ...rest } = body
-  const all = [...to, ...(cc ?? []), ...(bcc ?? [])]
-  if (!all.some((formatted) => blocked.has(formattedKey(formatted)))) return request
-  const keep = (list: ReadonlyArray<string> = []) =>
-    list.filter((formatted) => !blocked.has(formattedKey(formatted)))
-  const [left, copies, blind] = [keep(to), keep(cc), keep(bcc)]
-  if (left.length === 0) return undefined
+  const { to: all, cc: copied = [], bcc: blind = [], ...rest } = body
+  const allowed = allowedRecipients({ to: all, cc: copied, bcc: blind }, (one) =>
+    blocked.has(formattedKey(one))
+  )
+  if (allowed === undefined) return undefined
+  if (allowed === "unchanged") return request
+  const { bcc, cc, to } = allowed
   return {
     ...request,
-    body: {
-      ...rest,
-      to: left,
-      ...(copies.length === 0 ? {} : { cc: copies }),
-      ...(blind.length === 0 ? {} : { bcc: blind })
-    }
+    body: { ...rest, to, ...(cc.length === 0 ? {} : { cc }), ...(bcc.length === 0 ? {} : { bcc }) }
   }
 }
 

@@ -1,4 +1,5 @@
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
+import { kindOfStatus } from "../../domain/mail/http-answer.ts"
 import { CREDENTIALS_ERROR } from "./credentials.ts"
 
 /** How long the service is left alone after it was asked too fast: its rate is counted by the second, milliseconds. */
@@ -61,28 +62,14 @@ const isServiceError = (error: Error, message: string): boolean =>
   // An empty body parses as an error of no name (unless a header gives one) and no text: it may be a proxy's.
   "$fault" in error && (message !== "UnknownError" || error.name !== "Unknown")
 
-const byStatus = (
-  status: number,
-  parsed: boolean,
-  name: string | undefined,
-  message: string
-): FailureKind => {
-  if (status === 503) return parsed ? "unavailable" : "ambiguous"
-  if (status < 400 || status >= 500) return "ambiguous"
-  switch (status) {
-    case 401:
-    case 403:
-    case 425: // too early: not processed, by its definition
-    case 429:
-      return "unavailable"
-    case 408: // a gateway that gave up waiting, perhaps for the service behind it
-      return "ambiguous"
-    default:
-      return QUOTA.test(message) || UNVERIFIED.test(message) || (name !== undefined && UNAVAILABLE.has(name))
+const byStatus = (status: number, parsed: boolean, name: string | undefined, message: string): FailureKind =>
+  kindOfStatus(status, {
+    isOwn503: parsed,
+    refusal: () =>
+      QUOTA.test(message) || UNVERIFIED.test(message) || (name !== undefined && UNAVAILABLE.has(name))
         ? "unavailable"
         : "rejected"
-  }
-}
+  })
 
 /**
  * Classifies what the SDK threw (MAIL-34; SES API reference, "SendEmail").

@@ -3,10 +3,12 @@ import { Option, Result, Schema } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 
 import type { SendKey } from "../../domain/ids.ts"
+import { byName } from "../../domain/lists.ts"
 import { addressOf, formatMailbox, formattedKey, type Mailbox } from "../../domain/mail/address.ts"
 import type { ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import { encodedWords, isPrintableAscii } from "../../domain/mail/encoded-words.ts"
 import type { Attachment, Message } from "../../domain/mail/message.ts"
+import { allowedRecipients } from "../../domain/mail/recipients.ts"
 import { encodeTag, KEY_TAG } from "../../domain/mail/tag.ts"
 
 /** The text as encoded words on one line (RFC 2047). */
@@ -54,9 +56,6 @@ export const decodeBody = Schema.decodeUnknownOption(SesBody)
 /** Limits of the service's `Simple` content. */
 const MAX_HEADERS = 15
 const MAX_FILE_NAME = 255
-
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : a > b ? 1 : 0
 
 const text = (data: string) => ({ Data: data, Charset: "UTF-8" as const })
 
@@ -147,20 +146,21 @@ export const dropRecipients = (
 ): ProviderRequest | undefined => {
   const body = Option.getOrUndefined(decodeBody(request.body))
   if (body === undefined) return request
-  const { ToAddresses: to, CcAddresses: cc = [], BccAddresses: bcc = [] } = body.Destination
-  if (![...to, ...cc, ...bcc].some((formatted) => blocked.has(formattedKey(formatted)))) return request
-  const keep = (list: ReadonlyArray<string>) =>
-    list.filter((formatted) => !blocked.has(formattedKey(formatted)))
-  const [left, copies, blind] = [keep(to), keep(cc), keep(bcc)]
-  if (left.length === 0) return undefined
+  const { ToAddresses, CcAddresses = [], BccAddresses = [] } = body.Destination
+  const allowed = allowedRecipients({ to: ToAddresses, cc: CcAddresses, bcc: BccAddresses }, (one) =>
+    blocked.has(formattedKey(one))
+  )
+  if (allowed === undefined) return undefined
+  if (allowed === "unchanged") return request
+  const { bcc, cc, to } = allowed
   return {
     ...request,
     body: {
       ...body,
       Destination: {
-        ToAddresses: left,
-        ...(copies.length === 0 ? {} : { CcAddresses: copies }),
-        ...(blind.length === 0 ? {} : { BccAddresses: blind })
+        ToAddresses: to,
+        ...(cc.length === 0 ? {} : { CcAddresses: cc }),
+        ...(bcc.length === 0 ? {} : { BccAddresses: bcc })
       }
     }
   }

@@ -1,10 +1,12 @@
 import { Result, Schema } from "effect"
 
 import type { SendKey } from "../ids.ts"
+import { byName } from "../lists.ts"
 import { addressOf, type Mailbox } from "./address.ts"
 import type { ProviderRequest } from "./deferred-send.ts"
 import type { Message } from "./message.ts"
 import type { Provider } from "./provider.ts"
+import { allowedRecipients } from "./recipients.ts"
 import { KEY_TAG } from "./tag.ts"
 
 const PlainMailbox = Schema.Struct({ name: Schema.NullOr(Schema.String), address: Schema.String })
@@ -42,7 +44,7 @@ const plain = (box: Mailbox): PlainMailbox => ({ name: box.name ?? null, address
 
 /** The order of tags and headers is not part of a message. */
 const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+  Object.fromEntries(Object.entries(record).sort(byName))
 
 /** The message as a request; the same message and key give the same bytes. */
 export const preparePlain = (provider: Provider, message: Message, key: SendKey): ProviderRequest => {
@@ -91,9 +93,7 @@ export const withoutPlainRecipients = (
   const decoded = plainBodyOf(request)
   if (Result.isFailure(decoded)) return request
   const body = decoded.success
-  if (![...body.to, ...body.cc, ...body.bcc].some((box) => blocked.has(plainKey(box)))) return request
-  const keep = (boxes: ReadonlyArray<PlainMailbox>) => boxes.filter((box) => !blocked.has(plainKey(box)))
-  const to = keep(body.to)
-  if (to.length === 0) return undefined
-  return { ...request, body: { ...body, to, cc: keep(body.cc), bcc: keep(body.bcc) } }
+  const allowed = allowedRecipients(body, (box) => blocked.has(plainKey(box)))
+  if (allowed === undefined) return undefined
+  return allowed === "unchanged" ? request : { ...request, body: { ...body, ...allowed } }
 }
