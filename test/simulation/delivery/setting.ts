@@ -23,6 +23,7 @@ import {
 import { EventRecording, layer as layerRecording } from "../../../src/application/delivery/event-recording.ts"
 import { EventPoll, layer as layerPoll } from "../../../src/application/delivery/poll.ts"
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
+import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
@@ -389,7 +390,7 @@ export const makeWorld = (
               "confirm notice",
               Effect.tap(board.confirmNotice(notice), () => Effect.sync(() => ledger.noticeConfirmed(notice)))
             ),
-          releaseNotice: (notice) => road("release notice", board.releaseNotice(notice))
+          releaseNotice: (notice, taken) => road("release notice", board.releaseNotice(notice, taken))
         })
       ),
       Context.add(DeferQueue, {
@@ -398,6 +399,7 @@ export const makeWorld = (
         putBack: (message, delay) => road("put back", queue.putBack(message, delay))
       }),
       Context.add(MailProviders, { get: (name) => (isSimulated(name) ? connected[name] : undefined) }),
+      Context.add(RetryWatch, { lookedAt: Number.NEGATIVE_INFINITY, warned: false }),
       Context.add(AlertPreferences, Context.get(shared, AlertPreferences)),
       Context.add(Deferrals, deferrals)
     )

@@ -3,6 +3,7 @@ import { Clock, Context, Deferred, Effect, Exit, Layer, Schedule, Scope } from "
 import type { DeferBroker } from "../../../src/adapters/memory/mail/defer-queue.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
+import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
@@ -268,7 +269,8 @@ export const makeInstallation = (options: InstallationOptions): Installation => 
       Context.add(MailerConfig, settings),
       Context.add(MailStore, storeOf(options, process)),
       Context.add(DeferQueue, queueOf(options, process, attached.queue)),
-      Context.add(MailProviders, { get: (provider) => connected.get(provider) })
+      Context.add(MailProviders, { get: (provider) => connected.get(provider) }),
+      Context.add(RetryWatch, { lookedAt: Number.NEGATIVE_INFINITY, warned: false })
     )
     const scope = yield* Scope.make()
     const { queueing } = options
