@@ -130,7 +130,7 @@ for (const { bugSeeds, invariants, mustHappen, seeds, world } of SHARES) {
     })
 
     it("gives the same run for the same seed, whatever ran before it", async () => {
-      for (const seed of [3, 4, 300, 305]) {
+      for (const seed of [1, 3, 8, 300]) {
         const one = await world.simulate(seed, { limits: world.full })
         await world.simulate(seed + 1, { limits: world.full })
         const again = await world.simulate(seed, { limits: world.full, story: true })
