@@ -1,4 +1,4 @@
--- Time-outs in a row at a provider, over all processes (MAIL-38). A crash of the server empties it, and each process counts anew.
+-- Consecutive time-outs of a provider, counted over all processes (MAIL-38). A crash of the server empties the table: the count restarts at zero.
 create unlogged table email_provider_hangs (
   provider text primary key,
   in_a_row integer not null,

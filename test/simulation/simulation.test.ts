@@ -76,6 +76,7 @@ const REGRESSIONS: ReadonlyArray<
   ["nobody asks where a send without a claim has left the key in doubt elsewhere", mailWorld, [474520408]],
   ["a move of a queued mail that is never answered is written again", mailWorld, [6000350]],
   ["a claim that could not be moved leaves no doubt where the call was refused", mailWorld, [3201090]],
+  ["every call on a key gets the same copy", mailWorld, [7003342]],
   ["rows bind a key whose claim was never written", mailWorld, [10, 20]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],
@@ -90,14 +91,14 @@ const REGRESSIONS: ReadonlyArray<
  * search. Where the kernel makes other runs, the search finds the bug again.
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
-  "ack-before-work": 39,
-  "batch-billed-by-each": 69,
-  "charged-twice": 82,
-  "chunk-without-fence": 32,
-  "hold-released-twice": 380,
-  "resumed-twice": 22,
-  "retry-charged": 68,
-  "stranded-forgotten": 40
+  "ack-before-work": 659,
+  "batch-billed-by-each": 91,
+  "charged-twice": 30,
+  "chunk-without-fence": 15,
+  "hold-released-twice": 249,
+  "resumed-twice": 19,
+  "retry-charged": 24,
+  "stranded-forgotten": 31
 }
 
 const seedsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index)

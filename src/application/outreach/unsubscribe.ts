@@ -23,7 +23,7 @@ export const CHOICES = ["leave", "return", "leave-all", "return-to-all"] as cons
 export type Choice = (typeof CHOICES)[number]
 
 /** A campaign's name: it is used in links, tags and logs. */
-export const CAMPAIGN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+export const CAMPAIGN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
 
 /** Longest token, characters: the longest address and campaign fit into a path parameter and into one header line. */
 export const MAX_TOKEN_LENGTH = 900

@@ -61,7 +61,7 @@ export const asciiDomain = (domain: string): string | undefined => {
 }
 
 const mailbox = (name: string, local: string, domain: string): Result.Result<Mailbox, string> => {
-  const host = asciiDomain(domain.replace(NOT_IN_DOMAINS, ""))
+  const host = asciiDomain(withoutInvisibleEdges(domain).replace(NOT_IN_DOMAINS, ""))
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
   if (INVISIBLE.test(local.replaceAll(" ", "")))
     return Result.fail("holds an invisible character before the @: type the address again")

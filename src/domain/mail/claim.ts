@@ -1,7 +1,7 @@
-import type { KeyTag } from "../ids.ts"
+import type { KeyTag, LogRowId } from "../ids.ts"
 import { provesNonAcceptance, withinWindow } from "./failover.ts"
 import { dedupes, type Provider } from "./provider.ts"
-import type { SendResult } from "./send-result.ts"
+import { type DeferralEnd, endedSince, type SendResult } from "./send-result.ts"
 
 /**
  * The state of a key that a caller chose (MAIL-41 to MAIL-43). Kind and freedom belong to the key, not to its last attempt.
@@ -284,11 +284,28 @@ export const keptResult = (state: ClaimState, result: SendResult): SendResult =>
   return { ...result, status: "failed", kind: "ambiguous" }
 }
 
+/**
+ * The claim once a call has heard how the deferral of `sendId` ended: where two copies are out, every later call hears of the same one (S9).
+ * Undefined where it is not this deferral's any more, or its end proves no acceptance.
+ */
+export const reportedClaim = (
+  claim: Claim | undefined,
+  sendId: LogRowId,
+  end: DeferralEnd
+): Claim | undefined => {
+  if (claim?.state !== "deferred" || claim.result?.sendId !== sendId || end.outcome !== "sent")
+    return undefined
+  const result = endedSince(claim.result, end)
+  return { ...claim, state: "accepted", provider: result.provider ?? claim.provider, result }
+}
+
 /** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
 export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
   if (claim === undefined || claim.owner !== end.owner || claim.leaseUntil === NO_LEASE) return undefined
   const ambiguous = claim.ambiguous || end.ambiguous
-  if (end.result === undefined) return { ...claim, ambiguous, leaseUntil: NO_LEASE }
+  // What was reported stays: a retry that ends later changes no answer (S9).
+  if (end.result === undefined || claim.state === "accepted")
+    return { ...claim, ambiguous, leaseUntil: NO_LEASE }
   const provider = end.result.provider ?? claim.provider
   // The owner did not hear where the key was in doubt, or that it was, and asked the other provider: from now on nobody is asked.
   const isTorn = claim.ambiguous && end.state !== "accepted" && provider !== claim.provider

@@ -31,7 +31,7 @@ const AttachmentBody = Schema.Struct({
 })
 
 const ConfigurationSet = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/, {
+  Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u, {
     message: "must be 1 to 64 letters, digits, hyphens and underscores"
   })
 )
@@ -39,7 +39,7 @@ const ConfigurationSet = Schema.String.check(
 /** The name of a mailing list: part of its links and of its `List-Id`. */
 export const ListName = Schema.String.check(
   Schema.isMaxLength(64),
-  Schema.isPattern(/^[a-z0-9]+(?:[._-][a-z0-9]+)*$/, {
+  Schema.isPattern(/^[a-z0-9]+(?:[._-][a-z0-9]+)*$/u, {
     message: "must be small letters and digits, with single dots, hyphens and underscores between them"
   })
 )

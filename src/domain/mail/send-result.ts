@@ -128,6 +128,31 @@ export const failed = (send: Send, tried: Tried, kind: FailureKind, error: strin
   ...about(send, tried)
 })
 
+/**
+ * The answer to a repeated call after the first one was deferred: how the mail has ended since. A copy may be out
+ * whatever ended it, so that an end without an acceptance is always ambiguous.
+ */
+export const endedSince = (first: SendResult, end: DeferralEnd): SendResult => {
+  const { failedOver, sendId } = end
+  const kept = {
+    sendId,
+    failedOver,
+    provider: end.provider ?? first.provider,
+    idempotencyKey: first.idempotencyKey,
+    suppressedRecipients: first.suppressedRecipients
+  }
+  return end.outcome === "sent"
+    ? { ...kept, ok: true, status: "sent", providerMessageId: end.providerMessageId }
+    : {
+        ...kept,
+        ok: false,
+        status: "failed",
+        kind: "ambiguous",
+        error: end.error ?? "its retries ended without an acceptance",
+        providerMessageId: null
+      }
+}
+
 /** The request is not valid: nothing was looked up, claimed, sent or written. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly issues: ReadonlyArray<FieldIssue>

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 
 import type { FieldIssue } from "../field-issues.ts"
+import { strictDecoder } from "../request-body.ts"
 import {
   addressKey,
   asciiDomain,
@@ -20,28 +21,6 @@ const MAX_FROM = 100
 /** Most mails a minute that a token's rate may name. */
 const MAX_RATE = 100_000
 
-/** The properties of a new token of a program that sends (FRONT-1). */
-export const NewSenderToken = Schema.Struct({
-  /** Names the program in audit rows and in the source of its mails. */
-  name: Schema.String,
-  /** The categories that it may send; any where it names none. The first one is that of a mail that names none. */
-  categories: Schema.optionalKey(Schema.Array(Category)),
-  /** From addresses that it may use, `user@domain` or `@domain`; any where it names none. */
-  from: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Mails a minute; as many as there are where it names none. */
-  ratePerMinute: Schema.optionalKey(Schema.NullOr(Schema.Int))
-}).annotate({ identifier: "NewSenderToken" })
-export type NewSenderToken = typeof NewSenderToken.Type
-
-/** What a token allows. */
-export interface SenderToken {
-  readonly id: string
-  readonly name: string
-  readonly categories: ReadonlyArray<Category>
-  readonly from: ReadonlyArray<string>
-  readonly ratePerMinute: number | undefined
-}
-
 /** Normalizes an entry of the From addresses; undefined for an invalid one. */
 const senderRule = (text: string): string | undefined => {
   const [, domain] = /^@([^@\s]+)$/.exec(text.trim()) ?? []
@@ -55,31 +34,55 @@ const senderRule = (text: string): string | undefined => {
     : undefined
 }
 
+const Name = Schema.String.check(
+  Schema.makeFilter(
+    (text) => (text.trim() !== "" && text.length <= MAX_NAME) || `must have 1 to ${MAX_NAME} characters`
+  ),
+  Schema.makeFilter((text) => !/\p{Cc}/u.test(text) || "holds a control character")
+)
+
+const From = Schema.String.check(
+  Schema.makeFilter(
+    (text) => senderRule(text) !== undefined || "must be an address, user@domain, or a domain, @domain"
+  )
+)
+
+/** The properties of a new token of a program that sends (FRONT-1). */
+export const NewSenderToken = Schema.Struct({
+  /** Names the program in audit rows and in the source of its mails. */
+  name: Name,
+  /** The categories that it may send; any where it names none. The first one is that of a mail that names none. */
+  categories: Schema.optionalKey(Schema.Array(Category)),
+  /** From addresses that it may use, `user@domain` or `@domain`; any where it names none. */
+  from: Schema.optionalKey(Schema.Array(From).check(Schema.isMaxLength(MAX_FROM))),
+  /** Mails a minute; as many as there are where it names none. */
+  ratePerMinute: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_RATE })))
+  )
+}).annotate({ identifier: "NewSenderToken" })
+export type NewSenderToken = typeof NewSenderToken.Type
+
+const decode = strictDecoder(NewSenderToken)
+
+/** What a token allows. */
+export interface SenderToken {
+  readonly id: string
+  readonly name: string
+  readonly categories: ReadonlyArray<Category>
+  readonly from: ReadonlyArray<string>
+  readonly ratePerMinute: number | undefined
+}
+
 /** A new token in the form in which it is stored, or what is wrong with it. */
 export const readSenderToken = (
   given: NewSenderToken
-): Result.Result<Omit<SenderToken, "id">, ReadonlyArray<FieldIssue>> => {
-  const { categories = [], from = [], name, ratePerMinute } = given
-  const issues: Array<FieldIssue> = []
-  if (name.trim() === "" || name.length > MAX_NAME)
-    issues.push({ path: "name", message: `must have 1 to ${MAX_NAME} characters` })
-  if (/\p{Cc}/u.test(name)) issues.push({ path: "name", message: "holds a control character" })
-  const rules = from.map(senderRule)
-  for (const [at, rule] of rules.entries()) {
-    if (rule === undefined)
-      issues.push({ path: `from.${at}`, message: "must be an address, user@domain, or a domain, @domain" })
-  }
-  if (from.length > MAX_FROM) issues.push({ path: "from", message: `more than ${MAX_FROM} addresses` })
-  if (typeof ratePerMinute === "number" && !(ratePerMinute >= 1 && ratePerMinute <= MAX_RATE))
-    issues.push({ path: "ratePerMinute", message: `must be from 1 to ${MAX_RATE}` })
-  if (issues.length > 0) return Result.fail(issues)
-  return Result.succeed({
+): Result.Result<Omit<SenderToken, "id">, ReadonlyArray<FieldIssue>> =>
+  Result.map(decode(given), ({ categories = [], from = [], name, ratePerMinute }) => ({
     name: name.trim(),
     categories: [...new Set(categories)],
-    from: [...new Set(rules.filter((rule) => rule !== undefined))],
+    from: [...new Set(from.flatMap((text) => senderRule(text) ?? []))],
     ratePerMinute: ratePerMinute ?? undefined
-  })
-}
+  }))
 
 /** The category of a mail that names none. */
 export const defaultCategory = ({ categories }: SenderToken): Category => categories[0] ?? "transactional"

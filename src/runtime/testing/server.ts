@@ -122,7 +122,7 @@ const clientsOf = ({ adminToken, ownerToken, proxySecret, url: baseUrl }: Starte
 })
 
 /**
- * Starts a whole Postlane for a test: its own database, simulated providers, ports that the system chooses. It is there in about a second,
+ * Starts a whole Postlane for a test: its own database, simulated providers, ports that the system chooses. It is ready in about two seconds,
  * after the first time, which prepares its database. It ends with `close`, and with the process that started it.
  */
 export const startPostlane = async (options: StartOptions = {}): Promise<TestPostlane> => {

@@ -158,7 +158,8 @@ describe("addresses", () => {
         for (const text of [
           `${a}john@x.test${b}`,
           `${a}John${b} <${c}john@x.test${d}>`,
-          `${a}<john@x.test>${d}`
+          `${a}<john@x.test>${d}`,
+          `John <john@x.test\u200c${d}>`
         ]) {
           assert.strictEqual(key(text), "john@x.test")
           assert.strictEqual(writtenKey(text), "john@x.test")

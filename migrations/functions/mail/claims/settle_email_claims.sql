@@ -1,7 +1,7 @@
 -- Ends the claims that the owners in `settle` hold on their keys (see `begin_email_sends`, `begin_email_retry`), by the rules of
 -- `settledClaim` in the domain: without `result` it only returns a retry's lease. The result is kept as the caller received it,
 -- with what `p_learned` says of its entry: the row's id, and an acceptance that was proven; that of a retry of an earlier use is
--- not kept. Takes entries of `record_email_sends`. Locks claims in the order of their keys.
+-- not kept, nor is one after an acceptance that was reported already (`report_deferral_end`). Takes entries of `record_email_sends`. Locks claims in the order of their keys.
 create or replace function settle_email_claims(p_entries jsonb, p_learned jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -48,7 +48,7 @@ begin
         cross join lateral (
           select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn
         ) as t
-        where x.key_hash = e.key_hash and x.owner = e.owner and x.lease_until is not null
+        where x.key_hash = e.key_hash and x.owner = e.owner and x.lease_until is not null and x.state <> 'accepted'
           and (e.key_tag is null or x.tag is not distinct from e.key_tag)
         for update of x
       ) as n

@@ -1,6 +1,6 @@
--- Evidence that a provider accepted an attempt of one use of a key (MAIL-52): the newest row with a message id that carries the tag
--- of that use, or that the library wrote for the key since the use's first attempt, or that an event made of such a row's mail;
--- else the claim that says so. A key that is used again has a new claim: what is older, or carries the tag of another use or
+-- Evidence that a provider accepted an attempt of one use of a key (MAIL-52): what its claim says, which callers have heard; else the
+-- newest row with a message id that carries the tag of that use, or that the library wrote for the key since the use's first attempt, or
+-- that an event made of such a row's mail. A key that is used again has a new claim: what is older, or carries the tag of another use or
 -- installation, proves nothing about it. Called by `MailStore`, and by `begin_email_sends` and `begin_email_retry`. A send that
 -- found no claim store has a separate tag, and so has no claim here. `p_first` is its first attempt by its process's clock, where
 -- it has no row yet. Two uses of a key are 24 hours apart at least, whatever claims bind them: the rows of the 24 hours around
@@ -55,14 +55,16 @@ as $$
     select t.id, t.provider, t.provider_message_id, t.created_at from tagged t, use u
     where t.created_at >= u.tag_since
   )
-  (
-    select p.provider, p.provider_message_id from proof p
-    where p.provider_message_id is not null
-    order by p.created_at desc, p.id desc
-    limit 1
-  )
-  union all
-  select c.result ->> 'provider', c.result ->> 'providerMessageId' from claim c
-  where c.state = 'accepted' and c.result ->> 'provider' is not null and c.result ->> 'providerMessageId' is not null
-    and not exists (select from proof p where p.provider_message_id is not null)
+  select x.provider, x.provider_message_id
+  from (
+    select
+      c.result ->> 'provider' as provider, c.result ->> 'providerMessageId' as provider_message_id,
+      null::timestamptz as created_at, null::uuid as id
+    from claim c where c.state = 'accepted'
+    union all
+    select p.provider, p.provider_message_id, p.created_at, p.id from proof p
+  ) as x
+  where x.provider is not null and x.provider_message_id is not null
+  order by x.created_at desc nulls first, x.id desc
+  limit 1
 $$;

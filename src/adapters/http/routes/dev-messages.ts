@@ -89,7 +89,7 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
       params: {
         ...idParam,
         index: Schema.String.check(
-          Schema.isPattern(/^\d{1,4}$/, { message: "is not a number of 1 to 4 digits" })
+          Schema.isPattern(/^\d{1,4}$/u, { message: "is not a number of 1 to 4 digits" })
         )
       },
       query: { download: Schema.optionalKey(Schema.Literal("yes")) },

@@ -27,7 +27,7 @@ const Raw = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "me
 
 /** A message's id in a path or a query. */
 export const MessageId = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/, { message: "is not the id of a message" })
+  Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/u, { message: "is not the id of a message" })
 )
 const idParam = { id: MessageId }
 

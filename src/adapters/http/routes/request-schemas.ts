@@ -3,7 +3,6 @@ import { isNode, type Json, mapped, type Node, nodes, REF, textOf, without } fro
 /** What the server looks at beyond the type of a member, by the member's name. */
 const RULES: ReadonlyMap<string, Node> = new Map([
   ["email", { format: "email" }],
-  ["campaign", { pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }],
   ["reference", { minLength: 1 }],
   ["idempotencyKey", { minLength: 1 }],
   ["to", { minItems: 1 }]

@@ -88,11 +88,12 @@ export const findEvidence = (
     (tag !== undefined && row.keyTag === tag && isMine(row) && row.createdAt >= tagSince) ||
     written.includes(row) ||
     (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= tagSince)
-  const row = tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
-  if (row !== undefined && row.provider !== null && row.providerMessageId !== null)
-    return { provider: row.provider, providerMessageId: row.providerMessageId }
-  if (claim?.state !== "accepted") return undefined
-  const { provider = null, providerMessageId = null } = claim.result ?? {}
+  const reported = claim?.state === "accepted" ? claim.result : undefined
+  const proof =
+    reported !== undefined && reported.providerMessageId !== null
+      ? reported
+      : tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
+  const { provider = null, providerMessageId = null } = proof ?? {}
   return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
 

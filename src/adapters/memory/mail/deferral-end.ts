@@ -1,25 +1,27 @@
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
+import { reportedClaim } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
-import type { LogRow } from "./tables.ts"
+import type { LogRow, MailTables } from "./tables.ts"
 
 const isAccepted = ({ outcome, providerMessageId }: LogRow): boolean =>
   providerMessageId !== null || outcome === "sent"
 
-/** How the deferral of a row ended, as the statement of `MailStore` in PostgreSQL reads it. */
+/** How the deferral of a row ended; the claim keeps the acceptance that is reported first (`report_deferral_end`). */
 export const deferralEnd = (
-  rows: ReadonlyArray<LogRow>,
+  { claims, rows }: MailTables,
   keyHash: KeyHash,
   sendId: LogRowId,
   now: number
 ): DeferralEnd | undefined => {
-  const since = rows.find(({ id }) => id === sendId)?.createdAt ?? now - IDEMPOTENCY_WINDOW_MS
+  const written = rows.find(({ id }) => id === sendId)?.createdAt
+  const since = written ?? now - IDEMPOTENCY_WINDOW_MS
   const own = rows.filter((row) => row.keyHash === keyHash && row.createdAt >= since)
   const row =
     own.findLast(isAccepted) ??
     own.findLast(({ outcome }) => outcome === "suppressed" || outcome === "failed")
   if (row === undefined) return undefined
-  return {
+  const end: DeferralEnd = {
     sendId: row.id,
     outcome: isAccepted(row) ? "sent" : row.outcome === "suppressed" ? "suppressed" : "failed",
     provider: row.provider,
@@ -27,4 +29,12 @@ export const deferralEnd = (
     failedOver: row.failedOver,
     error: row.error
   }
+  if (end.outcome !== "sent") return end
+  const claim = claims.get(keyHash)
+  const reported = reportedClaim(claim, sendId, end)
+  if (reported !== undefined) claims.set(keyHash, reported)
+  const isReported = claim?.state === "accepted" && claim.firstAttemptAt <= (written ?? now)
+  return isReported && claim.result?.status === "sent"
+    ? { ...claim.result, outcome: "sent", error: null }
+    : end
 }

@@ -175,7 +175,7 @@ const storeOf = (tables: MailTables, secret: Uint8Array, note: (count: number) =
     tagSecret: Effect.succeed(Redacted.make(secret)),
     noteUnclaimed: (count) => Effect.sync(() => note(count)),
     noteSign: (provider, sign) => atNow((now) => noteSign(provider, sign, now)),
-    deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables.rows, keyHash, sendId, now)),
+    deferralEnd: ({ keyHash, sendId }) => atNow((now) => deferralEnd(tables, keyHash, sendId, now)),
     beginRetry: (entry) => atNow((now) => beginRetry(tables, entry, now)),
     record: (entry) =>
       atNow((now) => {

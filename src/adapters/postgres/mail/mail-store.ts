@@ -60,18 +60,6 @@ const EndRow = Schema.Struct({
   error: TextOrNull
 })
 
-/** Uses the index of keys. A missing row could not be written: no use of a key lasts longer than a day. */
-const DEFERRAL_END = `with first as (
-  select coalesce(
-    (select created_at from email_log where id = $2::uuid), clock_timestamp() - interval '24 hours') as at
-), rows as materialized (select * from email_log where key_hash = $1)
-select id as "sendId", provider, provider_message_id as "providerMessageId", failed_over as "failedOver", error,
-  case when provider_message_id is not null or outcome = 'sent' then 'sent' else outcome end as outcome
-from rows, first
-where rows.created_at >= first.at and (provider_message_id is not null or outcome in ('sent', 'suppressed', 'failed'))
-order by (provider_message_id is not null or outcome = 'sent') desc, created_at desc, id desc
-limit 1`
-
 const LookedUp = Schema.Struct({ suppressions: Suppressions, secret: Absent(Schema.Unknown), at: Moment })
 
 /** What the process has learned of the database. */
@@ -197,9 +185,12 @@ const make = Effect.gen(function* () {
           ${keyHash}, ${tag ?? null}::text, clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8))`
       ),
     deferralEnd: ({ keyHash, sendId }) =>
-      Effect.map(
-        ask.rows("deferralEnd", EndRow, send.unsafe(DEFERRAL_END, [keyHash, sendId])),
-        ([row]) => row
+      ask.first(
+        "deferralEnd",
+        EndRow,
+        send`select send_id as "sendId", outcome, provider, provider_message_id as "providerMessageId",
+            failed_over as "failedOver", error
+          from report_deferral_end(${keyHash}, ${sendId}::uuid)`
       ),
     beginRetry: (entry) => {
       const asked = toJsonText(retryEntryOf(entry))

@@ -5,6 +5,7 @@ import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import {
   asking,
   attempt,
+  event,
   firstAttemptOf,
   lastAttemptOf,
   fresh,
@@ -12,6 +13,8 @@ import {
   Mails,
   type MailTests,
   resultOf,
+  retrying,
+  rowId,
   settling
 } from "./mails.ts"
 
@@ -132,5 +135,69 @@ export const claims = (it: MailTests): void => {
         })
       )
     }
+
+    /** A deferral of which two copies are out. */
+    const twoCopies = Effect.gen(function* () {
+      const world = yield* Mails
+      const one = mail()
+      const ask = asking(one)
+      yield* world.store.begin(ask)
+      const sendId = rowId()
+      const settle = settling(ask, one, "deferred", "deferred")
+      const result = { ...resultOf("deferred", one.details.idempotencyKey), sendId }
+      yield* world.store.record(attempt(one, "deferred", { rowId: sendId, settle: { ...settle, result } }))
+      const eventOf = (providerMessageId: string) =>
+        world.recordEvent(event(providerMessageId, "delivered", { keyTag: tagOf(one.details) }))
+      const end = world.store.deferralEnd({ keyHash: one.details.keyHash, sendId })
+      return { world, one, eventOf, end, first: fresh("m"), second: fresh("m") }
+    })
+
+    it.effect("names the same copy to every call once it has named one (S9)", () =>
+      Effect.gen(function* () {
+        const { end, eventOf, first, one, second, world } = yield* twoCopies
+        yield* eventOf(first)
+        assert.deepInclude(yield* end, { outcome: "sent", providerMessageId: first })
+        yield* eventOf(second)
+        assert.deepInclude(yield* end, { outcome: "sent", providerMessageId: first })
+        const again = yield* world.store.begin(asking(one))
+        assert.strictEqual(again.decision._tag, "Replay")
+        if (again.decision._tag === "Replay")
+          assert.deepInclude(again.decision.result, { status: "sent", providerMessageId: first })
+        assert.deepInclude(yield* world.store.beginRetry(retrying(one)), {
+          _tag: "Settled",
+          evidence: { provider: "provider_a", providerMessageId: first }
+        })
+      })
+    )
+
+    it.effect("keeps what was reported of a deferral while its retry is under way (S9)", () =>
+      Effect.gen(function* () {
+        const { end, eventOf, first, one, second, world } = yield* twoCopies
+        const retry = retrying(one)
+        assert.deepInclude(yield* world.store.beginRetry(retry), { _tag: "Go", torn: false })
+        yield* eventOf(first)
+        assert.deepInclude(yield* end, { outcome: "sent", providerMessageId: first })
+        const settle = settling({ claim: retry }, one, "accepted", "sent")
+        yield* world.store.record(
+          attempt(one, "sent", { rowId: retry.rowId, providerMessageId: second, settle })
+        )
+        const again = yield* world.store.begin(asking(one))
+        assert.strictEqual(again.decision._tag, "Replay")
+        if (again.decision._tag === "Replay")
+          assert.deepInclude(again.decision.result, { status: "sent", providerMessageId: first })
+        // The retry's lease is over.
+        assert.deepInclude(yield* world.store.beginRetry(retrying(one)), { _tag: "Settled" })
+      })
+    )
+
+    it.effect("names one copy to two calls that learn of a deferral's end at once (S9)", () =>
+      Effect.gen(function* () {
+        const { end, eventOf, first, second } = yield* twoCopies
+        yield* eventOf(first)
+        const ends = yield* Effect.all([end, eventOf(second), end, end], { concurrency: "unbounded" })
+        const named = [ends[0], ends[2], ends[3]].map((one) => one?.providerMessageId)
+        assert.strictEqual(new Set(named).size, 1)
+      })
+    )
   })
 }

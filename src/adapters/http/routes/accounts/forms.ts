@@ -16,7 +16,7 @@ const MAX_BODY = 64 * 1024
 const MAX_MESSAGE = 5000
 
 const Message = Schema.String.check(
-  Schema.isPattern(/\S/, { message: "is empty" }),
+  Schema.isPattern(/\S/u, { message: "is empty" }),
   Schema.isMaxLength(MAX_MESSAGE)
 )
 const Email = Schema.String.check(Schema.isMaxLength(320))
@@ -28,7 +28,7 @@ const honeypot = { website: Schema.optionalKey(Schema.String.check(Schema.isMaxL
 const ContactRequest = Schema.Struct({
   name: Schema.optionalKey(
     Schema.NullOr(
-      Schema.String.check(Schema.isPattern(/\S/, { message: "is empty" }), Schema.isMaxLength(200))
+      Schema.String.check(Schema.isPattern(/\S/u, { message: "is empty" }), Schema.isMaxLength(200))
     )
   ),
   email: Email,

@@ -16,7 +16,7 @@ const ReceiptRequest = Schema.Struct({
   receiptId: Text.check(
     Schema.isMinLength(1),
     Schema.isMaxLength(100),
-    Schema.isPattern(/^[^\r\n]*$/, { message: "holds a line break" })
+    Schema.isPattern(/^[^\r\n]*$/u, { message: "holds a line break" })
   ).annotate({
     description: "Of the payment: its mail goes out once, however often it is asked for within 24 hours."
   }),

@@ -72,6 +72,11 @@ const DeliveryRow = Schema.Struct({
   createdAt: Schema.String
 }).annotate({ identifier: "EventHookDelivery" })
 
+/** ISO 8601. */
+const Moment = Schema.String.annotate({ format: "date-time" }).pipe(
+  Schema.decodeTo(Schema.DateTimeUtcFromString)
+)
+
 const PATH = "/api/admin/event-hooks"
 const params = { hookId: Schema.String }
 const NotFound = problemSchema("NOT_FOUND", {})
@@ -175,7 +180,7 @@ export class EventHookGroup extends HttpApiGroup.make("eventHooks")
   .add(
     HttpApiEndpoint.post("redeliverEvents", `${PATH}/:hookId/redeliver`, {
       params,
-      payload: Schema.Struct({ from: Schema.DateTimeUtcFromString }).annotate({
+      payload: Schema.Struct({ from: Moment }).annotate({
         identifier: "RedeliveryRequest"
       }),
       success: Schema.Struct({ redelivered: Schema.Int }).pipe(HttpApiSchema.status(202)),
