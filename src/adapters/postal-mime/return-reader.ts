@@ -1,56 +1,25 @@
 import { Effect, Layer } from "effect"
 
+import type { ReturnedMail } from "../../domain/delivery/returned/report.ts"
 import { ReturnReader, ReturnUnread } from "../../ports/delivery/return-reader.ts"
-import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
 import { readReturn, type ReturnAnswer } from "./read-return.ts"
 
-/** What the beginning of a report may use. */
-const READER: Reader = {
-  // From a build the file has the ending that this one has.
-  program: new URL(
-    import.meta.url.endsWith(".ts") ? "./return-program.ts" : "./return-program.js",
-    import.meta.url
-  ),
-  cpuMs: 5_000,
-  stallMs: 60_000,
-  heapMb: 128,
-  residentMb: 384,
-  tasks: 1_000
-}
-
-const unread = ({ reason }: ReaderEnded): ReturnUnread =>
-  reason === "unavailable" || reason === "stalled"
-    ? new ReturnUnread({ reason: "unavailable", message: "it cannot be read now" })
-    : new ReturnUnread({ reason: "unreadable", message: "reading it takes too much" })
-
-const mailOf = (answer: ReturnAnswer) =>
+export const mailOfAnswer = (answer: ReturnAnswer): Effect.Effect<ReturnedMail, ReturnUnread> =>
   answer.kind === "read"
     ? Effect.succeed(answer.mail)
     : Effect.fail(new ReturnUnread({ reason: "unreadable", message: answer.message }))
 
-/** Reads reports in separate processes. One that ends its process is read once more, by another. */
-export const layerInProcess: Layer.Layer<ReturnReader, never, ReaderProcess> = Layer.effect(
-  ReturnReader,
-  Effect.map(ReaderProcess, (readers) =>
-    ReturnReader.of({
-      read: (raw) =>
-        readers.run(READER, raw).pipe(
-          Effect.retry({ times: 1 }),
-          Effect.mapError(unread),
-          Effect.flatMap((answer) => mailOf(answer as ReturnAnswer))
-        )
-    })
-  )
-)
-
-/** Reads them here, where there are no child processes (on the edge). */
+/**
+ * Reads mails to the bounce address in this process, where there are no child processes (on the edge). Elsewhere they are read by
+ * `process-return-reader.ts`.
+ */
 export const layer: Layer.Layer<ReturnReader> = Layer.succeed(
   ReturnReader,
   ReturnReader.of({
     read: (raw) =>
       Effect.flatMap(
         Effect.promise(() => readReturn(raw)),
-        mailOf
+        mailOfAnswer
       )
   })
 )

@@ -17,7 +17,7 @@ import {
   layerInProcess,
   type MailReaderOptions
 } from "../../../src/adapters/postal-mime/process-mail-reader.ts"
-import * as ReturnReader from "../../../src/adapters/postal-mime/return-reader.ts"
+import * as ReturnReader from "../../../src/adapters/postal-mime/process-return-reader.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import * as DeliveryLog from "../../../src/adapters/postgres/delivery/delivery-log.ts"
 import * as PostgresIntake from "../../../src/adapters/postgres/inbound/intake-store.ts"

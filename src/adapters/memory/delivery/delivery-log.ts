@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 
+import { REPORTED_PROVIDER } from "../../../domain/mail/provider.ts"
 import { DeliveryLog, type MailOfReport } from "../../../ports/delivery/delivery-log.ts"
 import type { MailDatabase } from "../mail/mail-store.ts"
 import { ERASED, type MailTables, newestRow, rowOfMessage } from "../mail/tables.ts"
@@ -10,7 +11,7 @@ const mailOfReport = (
   { keyTag, messageId }: Parameters<DeliveryLog["Service"]["mailOfReport"]>[0],
   addresses: ReadonlyArray<string>
 ): MailOfReport | undefined => {
-  const sent = rowOfMessage(tables, "smtp", messageId)
+  const sent = rowOfMessage(tables, REPORTED_PROVIDER, messageId)
   const row =
     sent?.keyTag === keyTag && sent.outcome !== null
       ? sent

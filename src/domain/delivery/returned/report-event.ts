@@ -1,5 +1,6 @@
 import type { KeyTag } from "../../ids.ts"
 import { failureText } from "../../mail/failover.ts"
+import { REPORTED_PROVIDER } from "../../mail/provider.ts"
 import type { DeliveryEvent } from "../delivery-event.ts"
 import type { ReportedRecipient } from "./report.ts"
 
@@ -51,7 +52,7 @@ export const eventOfReport = (
   const { action, diagnostic, occurredAt, status } = recipient
   const isFailure = action === "failed" || action === "delayed"
   return {
-    provider: "smtp",
+    provider: REPORTED_PROVIDER,
     providerMessageId: messageId,
     ...meaning,
     occurredAt,
