@@ -12,6 +12,19 @@ export type ReturnAnswer =
   | { readonly kind: "read"; readonly mail: ReturnedMail }
   | { readonly kind: "unreadable"; readonly message: string }
 
+/** Lines that are read, each of which costs the parser a turn. Those of the returned mail's body mean nothing. */
+const MAX_LINES = 2_500
+
+const beginningOf = (raw: Uint8Array): Uint8Array => {
+  let at = 0
+  for (let lines = 0; lines < MAX_LINES; lines += 1) {
+    const end = raw.indexOf(0x0a, at)
+    if (end === -1) return raw
+    at = end + 1
+  }
+  return raw.subarray(0, at)
+}
+
 const STATUS = /^message\/(?:global-)?delivery-status$/
 const RETURNED = /^(?:message\/(?:global|rfc822|global-headers)|text\/rfc822-headers)$/
 
@@ -35,7 +48,8 @@ const mailOf = (email: Email): ReturnedMail => {
 }
 
 /** Reads a mail to the bounce address. Total. */
-export const readReturn = async (raw: Uint8Array): Promise<ReturnAnswer> => {
+export const readReturn = async (whole: Uint8Array): Promise<ReturnAnswer> => {
+  const raw = beginningOf(whole)
   const beyond = beyondLimits(raw)
   if (beyond !== undefined) return { kind: "unreadable", message: beyond }
   try {

@@ -51,8 +51,17 @@ export interface Session {
   isFree: boolean
 }
 
-/** Sends one command and waits for its answer. A dialogue that is lost meanwhile fails in this phase. */
+/**
+ * Sends one command and waits for its answer. A dialogue that is lost meanwhile fails in this phase. An answer that is there before is the
+ * answer to no command: the next ones would be taken for others' answers, and the last one for proof of a mail that was not read.
+ */
 export const ask = async (dialogue: Dialogue, phase: Phase, line: string): Promise<Reply> => {
+  const early = dialogue.early()
+  if (early !== undefined) {
+    dialogue.destroy()
+    const proves = phase === "opening" ? phase : "before the final dot"
+    throw new RelayFailure(proves, `it answered before it was asked: ${textOf(early)}`, early)
+  }
   try {
     await dialogue.write(`${line}\r\n`)
     return await dialogue.reply()

@@ -21,7 +21,7 @@ export class ReturnLater extends Data.TaggedError("ReturnLater")<{ readonly why:
 type ReturnTaken = { readonly recorded: number } | { readonly ignored: string }
 
 /** Bytes that are read of one. The report comes before the mail that it returns, which may have any size. */
-const MAX_READ_BYTES = 256 * 1024
+const MAX_READ_BYTES = 128 * 1024
 
 /** Mails that are read at the same time, each in a separate process. */
 const READ_AT_ONCE = 4

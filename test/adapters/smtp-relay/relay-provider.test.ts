@@ -136,6 +136,30 @@ describe("smtp: what a failure proves (MAIL-36)", () => {
   )
 })
 
+describe("smtp: answers that nobody asked for (S3)", () => {
+  it.effect.each(["connect", "EHLO", "MAIL", "RCPT", "DATA"] as const)(
+    "one more at %s proves nothing of a later command, and the connection is given up",
+    (step) =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* relayWithFake()
+        const usual = {
+          connect: "220 hi",
+          EHLO: "250 ok",
+          MAIL: "250 ok",
+          RCPT: "250 ok",
+          DATA: "354 go on"
+        }[step]
+        fake.answers[step] = `${usual}\r\n250 2.0.0 queued as 4F2A` as "250 ok"
+        const failure = yield* failing(provider)
+        assert.strictEqual(failure.kind, "unavailable")
+        assert.strictEqual(fake.taken.length, 0)
+        delete fake.answers[step]
+        yield* sending(provider)
+        assert.strictEqual(fake.connections(), 2)
+      })
+  )
+})
+
 describe("smtp: TLS and login", () => {
   it.effect.each([
     [
