@@ -9,6 +9,7 @@ import { promtool } from "./promtool/reference.ts"
 import { publint } from "./publint/reference.ts"
 import type { Reference } from "./reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
+import { smtpClients } from "./smtp-clients/reference.ts"
 import { systemd } from "./systemd/reference.ts"
 import { vnu } from "./vnu/reference.ts"
 import { zizmor } from "./zizmor/reference.ts"
@@ -21,6 +22,7 @@ export const references: ReadonlyArray<Reference> = [
   cfnLint,
   openapiTypescript,
   ...ownTransaction,
+  ...smtpClients,
   oapiCodegen,
   openapiPythonClient,
   publint,
