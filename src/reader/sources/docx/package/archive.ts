@@ -69,7 +69,7 @@ const opened = async (path: string): Promise<ZipFile> => {
   } catch (error) {
     const ended = error instanceof Error && "syscall" in error ? undefined : await openEnded(path)
     if (ended === undefined) throw error
-    return await fromRandomAccessReaderPromise(ended.reader, ended.size, HOW)
+    return fromRandomAccessReaderPromise(ended.reader, ended.size, HOW)
   }
 }
 
