@@ -5,7 +5,7 @@ import type { FontFace, PageLink, TextRun } from "../../model/page-content.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
 import { type Line, linesOf } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
-import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
+import { isBold, isTypewritten, type Piece, type Segment, spaced } from "./segment.ts"
 
 /** Height of the slots in which links are looked up, points. */
 const SLOT = 12
@@ -223,7 +223,7 @@ export const spansOf = (
             text: rest,
             bold: !context.ignoreBold && isBold(face),
             italic: face?.italic === true && SLANTS.test(rest),
-            code: isTypewriter(face),
+            code: isTypewritten(face, rest),
             raise: piece.raise,
             lang: context.languages?.get(piece.run),
             ...(struck ? { struck: true } : {})

@@ -56,5 +56,8 @@ export const textFromRight = (segments: ReadonlyArray<Segment>): string => {
 const END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]$/u
 const START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]/u
 
+/** Whether a text begins in a script that is broken between any two signs. */
+export const startsUnspaced = (text: string): boolean => START.test(text)
+
 /** Whether a text continues over the end of a line without a space, as Chinese and Japanese do. */
 export const isUnspaced = (before: string, after: string): boolean => END.test(before) && START.test(after)
