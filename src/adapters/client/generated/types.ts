@@ -11,6 +11,7 @@ export type ProblemCode =
   | "FILE_NOT_FOUND"
   | "RESULT_NOT_READY"
   | "METHOD_NOT_ALLOWED"
+  | "NOT_ACCEPTABLE"
   | "REQUEST_TIMEOUT"
   | "IDEMPOTENCY_CONFLICT"
   | "IDEMPOTENCY_IN_PROGRESS"
@@ -61,6 +62,73 @@ export interface ProblemMembers {
   readonly NOT_READY: { readonly checks: Readonly<Record<string, { readonly status: "ok" | "failed"; readonly lastError?: string | null | undefined }>>; readonly supervisors: ReadonlyArray<{ readonly name: string; readonly state: "starting" | "running" | "backing-off" | "stopped"; readonly restarts: number; readonly lastRunAt: string | null; readonly lastError?: string | null | undefined }> }
   readonly POLL_FAILED: { readonly pages: number; readonly seen: number; readonly recorded: number; readonly backfilled: number; readonly alerts: number; readonly alertsFailed: number }
   readonly SENDER_NOT_ALLOWED: { readonly issues: ReadonlyArray<ProblemIssue> }
+}
+
+export interface ResultDocument {
+  readonly title: string
+  /** A language tag (BCP 47). */ readonly lang: string
+  readonly pictures: ReadonlyArray<ResultPicture>
+  readonly blocks: ReadonlyArray<ResultBlock>
+}
+
+export interface ResultBlock {
+  readonly kind: "heading" | "paragraph" | "list" | "definitions" | "table" | "picture" | "figure" | "formula" | "code" | "quote" | "note" | "footnote" | "contents" | "group" | "rule"
+  /** From 1, where the block begins; null where the document has no pages. */ readonly page: number | null
+  readonly id?: string | undefined
+  /** Of a heading, 1 to 6. */ readonly level?: number | undefined
+  /** As in the format `text`; a picture in it is its description in brackets. */ readonly text?: string | undefined
+  readonly links?: ReadonlyArray<ResultLink> | undefined
+  readonly pictures?: ReadonlyArray<ResultPictureUse> | undefined
+  /** MathML, in the order of the text. */ readonly formulas?: ReadonlyArray<string> | undefined
+  readonly fields?: ReadonlyArray<ResultField> | undefined
+  readonly ordered?: boolean | undefined
+  /** The first number of an ordered list. */ readonly start?: number | undefined
+  readonly items?: ReadonlyArray<ResultItem> | undefined
+  readonly rows?: ReadonlyArray<ReadonlyArray<ResultCell>> | undefined
+  readonly caption?: string | undefined
+  readonly blocks?: ReadonlyArray<ResultBlock> | undefined
+}
+
+export interface ResultCell {
+  /** As in the format `text`; a picture in it is its description in brackets. */ readonly text?: string | undefined
+  readonly links?: ReadonlyArray<ResultLink> | undefined
+  readonly pictures?: ReadonlyArray<ResultPictureUse> | undefined
+  /** MathML, in the order of the text. */ readonly formulas?: ReadonlyArray<string> | undefined
+  readonly fields?: ReadonlyArray<ResultField> | undefined
+  readonly header: boolean
+  readonly colspan?: number | undefined
+  readonly rowspan?: number | undefined
+}
+
+export interface ResultField {
+  /** `checkbox`, `radio`, `text`, `select`, … */ readonly type: string
+  readonly name: string
+  readonly value: string
+  readonly checked: boolean
+}
+
+export interface ResultPictureUse {
+  readonly alt: string
+  /** Its index in `pictures`. */ readonly picture: number | null
+}
+
+export interface ResultLink {
+  readonly text: string
+  /** An address, or `#` and the `id` of a block. */ readonly href: string
+}
+
+export interface ResultItem {
+  /** Of `definitions`. */ readonly term?: string | undefined
+  readonly blocks: ReadonlyArray<ResultBlock>
+}
+
+export interface ResultPicture {
+  readonly index: number
+  readonly mediaType: string
+  readonly bytes: number
+  readonly width: number | null
+  readonly height: number | null
+  /** Base64; with `pictures=inline`. */ readonly data?: string | undefined
 }
 
 export interface ProblemIssue {
@@ -1518,11 +1586,19 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_FINISHING" | "UNAVAILABLE"
     readonly events: false
   }
-  /** The accessible HTML, one self-contained file: `GET /api/v1/files/{fileId}/result` */
+  /** The result: accessible HTML, or what it says as Markdown, text or data: `GET /api/v1/files/{fileId}/result` */
   readonly "files.getResult": {
-    readonly input: { readonly fileId: string | number }
+    readonly input: { readonly fileId: string | number; readonly format?: "html" | "fragment" | "markdown" | "text" | "json" | undefined; readonly pictures?: "inline" | "none" | undefined }
     readonly success: string
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "UNAVAILABLE"
+    readonly json: ResultDocument
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "NOT_ACCEPTABLE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A picture of the result, by its index in the format `json`: `GET /api/v1/files/{fileId}/result/pictures/{picture}` */
+  readonly "files.getResultPicture": {
+    readonly input: { readonly fileId: string | number; readonly picture: string | number }
+    readonly success: Uint8Array
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RESULT_NOT_READY" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Starts the conversion: `POST /api/v1/files/{fileId}/convert` */

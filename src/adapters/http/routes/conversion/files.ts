@@ -12,13 +12,12 @@ import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { waitsFor } from "../../../../domain/conversion/waiting.ts"
 import { ConversionStore, MAX_FILES_PAGE } from "../../../../ports/conversion/conversion-store.ts"
-import { FileObjects } from "../../../../ports/object-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { apiOf, cursor, filter, page, Page } from "../../server/endpoint.ts"
+import { apiOf, cursor, filter, page } from "../../server/endpoint.ts"
 import { makeOnce } from "../../server/once.ts"
-import { invalidCursor, InvalidRequest, problem, problemSchema } from "../../server/problem.ts"
+import { invalidCursor, InvalidRequest, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { eventStream, hasSeen, resultResponse } from "../../server/responses.ts"
+import { eventStream, hasSeen } from "../../server/responses.ts"
 import {
   cancel,
   cancelConversion,
@@ -41,6 +40,7 @@ import {
   ownFile,
   Reference
 } from "./own-file.ts"
+import { getResult, getResultPicture, makeResults } from "./result.ts"
 import { refuseTooLarge, upload, uploadFile, uploadHash } from "./uploads.ts"
 
 const listFiles = HttpApiEndpoint.get("listFiles", "/api/files", {
@@ -80,19 +80,6 @@ const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId",
   })
 )
 
-const getResult = HttpApiEndpoint.get("getResult", "/api/v1/files/:fileId/result", {
-  params: fileParams,
-  success: Page,
-  error: [FileNotFound, problemSchema("RESULT_NOT_READY", {}), FilesUnavailable]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "The accessible HTML, one self-contained file",
-    description:
-      "Of the newest conversion that was completed: while the file is converted anew, and after a cancel or a failure, the " +
-      "earlier result stays. It has an `ETag`; a download that broke off goes on by `Range`; it is compressed where gzip is accepted."
-  })
-)
-
 /** Files and their conversions, each of one owner. */
 export class FileGroup extends HttpApiGroup.make("files")
   .add(uploadFile)
@@ -100,6 +87,7 @@ export class FileGroup extends HttpApiGroup.make("files")
   .add(getFile)
   .add(deleteFile)
   .add(getResult)
+  .add(getResultPicture)
   .add(convertFile)
   .add(cancelConversion)
   .add(processNow)
@@ -124,8 +112,6 @@ const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: 
         }))
       )
     : Effect.succeed({ file: viewOf(file) })
-
-const noResult = problem("RESULT_NOT_READY", "The file has no result yet")
 
 /** A page of the caller's files; the first one names a cursor only where there is more, or the query asks for a page. */
 const list = Effect.fnUntraced(function* (
@@ -165,7 +151,7 @@ export const fileHandlers = HttpApiBuilder.group(
   "files",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ConversionStore
-    const objects = yield* FileObjects
+    const results = yield* makeResults
     const uploads = yield* Uploads
     const conversions = yield* Conversions
     const watching = yield* FileWatch
@@ -207,11 +193,10 @@ export const fileHandlers = HttpApiBuilder.group(
           Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
-        getResult: Effect.fnUntraced(function* ({ params, request }) {
-          const { resultKey } = yield* fileOf(params.fileId)
-          if (resultKey === null) return yield* Effect.fail(noResult)
-          return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
-        }),
+        getResult: ({ params, query, request }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => results.result(file, request, query)),
+        getResultPicture: ({ params, request }) =>
+          Effect.flatMap(fileOf(params.fileId), (file) => results.picture(file, params.picture, request)),
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),
