@@ -210,7 +210,7 @@ describe("sending", () => {
       })
       expect(yield* client.sending.api({ payload: mail })).toMatchObject({ sendId: sent.sendId })
       expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
-      const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") } }))
+      const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") }, query: {} }))
       expect(problem).toMatchObject({ code: "FILE_NOT_FOUND", retryable: false })
     }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise))
 })

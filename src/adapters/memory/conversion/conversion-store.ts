@@ -29,6 +29,7 @@ import {
 } from "./flyers.ts"
 import { claimInline, failInline, finishInline, heartbeatInline } from "./inline.ts"
 import { bookCosts, failJob } from "./jobs.ts"
+import { bulkOf, jobOf } from "./lookups.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, modelCostToday, sweep } from "./upkeep.ts"
 import { flyerWaitFacts, waitFacts } from "./waiting.ts"
@@ -50,6 +51,8 @@ const filesOn = (
   | "file"
   | "filesById"
   | "jobStatus"
+  | "job"
+  | "bulk"
   | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
@@ -72,7 +75,7 @@ const filesOn = (
   files: (customerId, page) =>
     Effect.map(
       Effect.flatMap(
-        run((db) => filesOf(db, customerId, page.reference)),
+        run((db) => filesOf(db, customerId, page)),
         (rows) => newestFirst(rows, page)
       ),
       ({ nextCursor, rows }) => ({ files: rows.map((row) => shown(documents, row)), nextCursor })
@@ -88,6 +91,8 @@ const filesOn = (
         .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
         .map((row) => shown(db, row))
     ),
+  job: (jobId, customerId) => run((db) => jobOf(db, jobId, customerId)),
+  bulk: (bulkId, customerId) => run((db) => bulkOf(db, bulkId, customerId)),
   jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),

@@ -1,4 +1,4 @@
-import { Duration, Schema, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
@@ -11,11 +11,11 @@ import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { waitsFor } from "../../../../domain/conversion/waiting.ts"
-import { ConversionStore, MAX_FILES_PAGE } from "../../../../ports/conversion/conversion-store.ts"
+import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { apiOf, cursor, filter, page } from "../../server/endpoint.ts"
+import { apiOf } from "../../server/endpoint.ts"
 import { makeOnce } from "../../server/once.ts"
-import { invalidCursor, InvalidRequest, problemSchema } from "../../server/problem.ts"
+import { problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { eventStream, hasSeen } from "../../server/responses.ts"
 import {
@@ -28,8 +28,18 @@ import {
   processNow,
   streamConversion
 } from "./conversions.ts"
-import { FileView, OneFile, viewOf } from "./file-view.ts"
+import { OneFile, viewOf } from "./file-view.ts"
 import { chooseReflow, orderFlyer, preserveFormatting, reflowFlyer } from "./flyers.ts"
+import {
+  getJob,
+  listFiles,
+  listFilesV1,
+  listFrom,
+  makeGetJob,
+  makeWaiting,
+  wait,
+  waitRefusals
+} from "./lookups.ts"
 import {
   fileParams,
   FileNotFound,
@@ -37,36 +47,16 @@ import {
   FilesUnavailable,
   finishing,
   noFile,
-  ownFile,
-  Reference
+  ownFile
 } from "./own-file.ts"
 import { getResult, getResultPicture, makeResults } from "./result.ts"
 import { refuseTooLarge, upload, uploadFile, uploadHash } from "./uploads.ts"
 
-const listFiles = HttpApiEndpoint.get("listFiles", "/api/files", {
-  query: {
-    limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
-    cursor,
-    reference: filter(Reference)
-  },
-  success: Schema.Struct({
-    files: Schema.Array(FileView),
-    nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
-  }),
-  error: [InvalidRequest, FilesUnavailable]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "The caller's files, newest first",
-    description:
-      "`nextCursor` is there where `limit` or `cursor` is named, or there are more files. `reference`: files that have it, and " +
-      "files of bulk orders that have it."
-  })
-)
-
 const getFile = HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {
   params: fileParams,
+  query: wait,
   success: OneFile,
-  error: [FileNotFound, FilesUnavailable]
+  error: [...waitRefusals, FileNotFound, FilesUnavailable]
 }).annotate(OpenApi.Summary, "One file")
 
 const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId", {
@@ -84,6 +74,8 @@ const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId",
 export class FileGroup extends HttpApiGroup.make("files")
   .add(uploadFile)
   .add(listFiles)
+  .add(listFilesV1)
+  .add(getJob)
   .add(getFile)
   .add(deleteFile)
   .add(getResult)
@@ -113,23 +105,6 @@ const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: 
       )
     : Effect.succeed({ file: viewOf(file) })
 
-/** A page of the caller's files; the first one names a cursor only where there is more, or the query asks for a page. */
-const list = Effect.fnUntraced(function* (
-  store: ConversionStore["Service"],
-  query: { readonly limit?: number | ""; readonly cursor?: string; readonly reference?: string }
-) {
-  const { customerId } = yield* CurrentOwner
-  const { files, nextCursor } = yield* store
-    .files(customerId, {
-      limit: query.limit || MAX_FILES_PAGE,
-      cursor: query.cursor || undefined,
-      reference: query.reference || undefined
-    })
-    .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: () => invalidCursor("list") }))
-  const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
-  return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
-})
-
 /** Deletes a file, and stops its batch job. */
 const remove = Effect.fnUntraced(function* (
   store: ConversionStore["Service"],
@@ -155,6 +130,9 @@ export const fileHandlers = HttpApiBuilder.group(
     const uploads = yield* Uploads
     const conversions = yield* Conversions
     const watching = yield* FileWatch
+    const waitFor = yield* makeWaiting
+    const jobOf = yield* makeGetJob
+    const list = listFrom(store)
     const batch = yield* BatchControls
     const uploading = makePlaces(MAX_UPLOADS_AT_ONCE, "uploads")
     const streaming = makePlaces(MAX_STREAMS, "streams")
@@ -188,9 +166,15 @@ export const fileHandlers = HttpApiBuilder.group(
         })
       )
       .handleAll({
-        listFiles: ({ query }) => list(store, query),
-        getFile: ({ params }) =>
-          Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
+        listFiles: ({ query }) => list(query),
+        searchFiles: ({ query }) => list(query),
+        getJob: ({ params, query }) => jobOf(params.jobId, query.wait),
+        getFile: Effect.fnUntraced(function* ({ params, query }) {
+          const file = yield* fileOf(params.fileId)
+          if (!query.wait) return yield* one(store, file, batchSeconds)
+          yield* waitFor(file.customerId, [file], query.wait)
+          return yield* one(store, yield* fileOf(params.fileId), batchSeconds)
+        }),
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
         getResult: ({ params, query, request }) =>
