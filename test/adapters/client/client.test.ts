@@ -51,7 +51,7 @@ describe("the client of the HTTP API", () => {
     expectTypeOf<ProgressMoment["event"]>().toEqualTypeOf<ConversionEvent["event"]>()
     expectTypeOf<ProgressMoment["data"]>().toExtend<ConversionEvent["data"]>()
     expectTypeOf<Operations["files.getFile"]["problem"]>().toEqualTypeOf<
-      "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+      "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     >()
   })
 
@@ -84,6 +84,14 @@ describe("the client of the HTTP API", () => {
     const events = await watching
     expect(events.at(-1)).toMatchObject({ event: "completed", data: { jobId: job.id, done: 3, total: 3 } })
     expect(unwrap(await client.files.getResult({ fileId: file.id }))).toContain("<!doctype html>")
+    const data = unwrap(await client.files.getResult({ fileId: file.id, format: "json" }))
+    expectTypeOf(data).toEqualTypeOf<ResultDocument>()
+    expect(data.blocks.at(-1)?.page).toBe(3)
+    const text = unwrap(await client.files.getResult({ fileId: file.id, format: "text" }))
+    expectTypeOf(text).toEqualTypeOf<string>()
+    expect(text).toContain("Page number 3")
+    const waited = unwrap(await client.files.getFile({ fileId: file.id, wait: 60 }))
+    expect(waited.file.lastJob).toMatchObject({ id: job.id, status: "completed" })
     expect(unwrap(await client.files.listFiles({ limit: 1 })).files[0]?.id).toBe(file.id)
     expect(await client.files.deleteFile({ fileId: file.id })).toMatchObject({ ok: true, status: 204 })
     const gone = await client.files.getFile({ fileId: file.id })
