@@ -156,8 +156,7 @@ const answerOf = ({
   const answers = successes.flatMap((one) => jsonOf(one) ?? [])
   const types = answers.map((schema) => typeOf(schema, false)).join(" | ")
   if (answers.length > 0 && media.startsWith("text/")) return { kind: "formats", type: "string", json: types }
-  if (answers.length > 0)
-    return { kind: "json", type: types }
+  if (answers.length > 0) return { kind: "json", type: types }
   if (media === "text/event-stream") return { kind: "events", type: "string" }
   return media.startsWith("text/") ? { kind: "text", type: "string" } : { kind: "bytes", type: "Uint8Array" }
 }

@@ -175,7 +175,7 @@ export class BlockReader {
       .map(({ children }): Item => ({ blocks: this.blocks(children) }))
     if (items.length === 0) return []
     if (node.name === "ul") return [{ kind: "list", page, ordered: false, items }]
-    const first = node.children.filter(isElement)[0]?.attributes["value"]
+    const first = node.children.find(isElement)?.attributes["value"]
     const start = whole(first ?? node.attributes["start"], 1)
     return [{ kind: "list", page, ordered: true, start, items }]
   }

@@ -11,7 +11,13 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
-import { type Client, createClient, type Operations, unwrap } from "../../../src/runtime/entries/client.ts"
+import {
+  type Client,
+  createClient,
+  type Operations,
+  type ResultDocument,
+  unwrap
+} from "../../../src/runtime/entries/client.ts"
 import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { ADMIN_TOKEN, PROXY_SECRET, sent, startServer, type TestServer } from "../http/harness.ts"

@@ -159,9 +159,9 @@ export const bulkHandlers = HttpApiBuilder.group(
     /** Files of the order with a conversion that may be one of it. */
     const filesOf = Effect.fnUntraced(function* (bulkId: string) {
       const { customerId } = yield* CurrentOwner
-      const page = { limit: MAX_BULK_ITEMS, cursor: undefined, bulkId }
+      const all = { limit: MAX_BULK_ITEMS, cursor: undefined, bulkId }
       const { files } = yield* store
-        .files(customerId, page)
+        .files(customerId, all)
         .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: Effect.die }))
       return files
     })
