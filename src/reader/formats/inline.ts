@@ -5,7 +5,7 @@ import { formulaText } from "./formula.ts"
 export type Mark = "strong" | "emphasis" | "deleted" | "sub" | "sup"
 
 /** A control of a form. */
-export interface Field {
+interface Field {
   readonly type: string
   readonly name: string
   readonly value: string
@@ -58,7 +58,7 @@ export const pageOf = ({ attributes: { id = "" } }: HtmlElement): number | undef
 }
 
 /** A picture that is an element of its own, or a use of one that is stored once; undefined for a store. */
-export const pictureUse = ({ attributes, children, name }: HtmlElement): PictureUse | undefined => {
+const pictureUse = ({ attributes, children, name }: HtmlElement): PictureUse | undefined => {
   if (name === "img") return useOf(attributes["data-picture"], attributes["alt"], attributes["src"])
   if (attributes["class"] === "store") return undefined
   const use = children.filter(isElement).find((child) => child.name === "use")

@@ -2,7 +2,7 @@ import { greatest } from "../model/lists.ts"
 import type { Inline, Mark, PictureUse } from "./inline.ts"
 
 /** Where a line is written: a table's cell and a heading have one line each. */
-export type Place = "block" | "one-line" | "cell"
+type Place = "block" | "one-line" | "cell"
 
 /** Signs that mean something anywhere. */
 const SPECIAL = /[\\`*[\]<>~|]|_(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])_|&(?=#?\w)/gu

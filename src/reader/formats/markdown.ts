@@ -120,7 +120,7 @@ const blockText = (block: Block): string => {
 }
 
 /** Blocks as Markdown (CommonMark, and GitHub's tables), with an empty line between them. */
-export const markdownOf = (blocks: ReadonlyArray<Block>): string => {
+const markdownOf = (blocks: ReadonlyArray<Block>): string => {
   const parts: Array<string> = []
   let last: Block | undefined
   for (const block of blocks) {

@@ -4,7 +4,7 @@ import { attributeOf, nameOf, type Token } from "./tokens.ts"
 const DATA = "data:image/"
 
 /** The data of a tag's picture, as an address; undefined without one. */
-export const pictureIn = (tag: Token): string | undefined => {
+const pictureIn = (tag: Token): string | undefined => {
   const name = nameOf(tag)
   const source =
     name === "img" ? attributeOf(tag, "src") : name === "image" ? attributeOf(tag, "href") : undefined

@@ -3,12 +3,12 @@ import { isVoid } from "../model/html-tree.ts"
 /** A tag, which begins with `<`, or the text between two. */
 export type Token = string
 
-export const isTag = (token: Token): boolean => token.startsWith("<")
+const isTag = (token: Token): boolean => token.startsWith("<")
 
 /** The element of a tag; empty for a text. */
 export const nameOf = (token: Token): string => /^<\/?([a-z0-9]+)/.exec(token)?.[1] ?? ""
 
-export const isClosing = (token: Token): boolean => token.startsWith("</")
+const isClosing = (token: Token): boolean => token.startsWith("</")
 
 /** The value of an attribute of a tag, still escaped; found without an expression, since pictures are megabytes. */
 export const attributeOf = (tag: Token, name: string): string | undefined => {
@@ -20,7 +20,7 @@ export const attributeOf = (tag: Token, name: string): string | undefined => {
 }
 
 /** By how much a tag changes the depth. */
-export const depthOf = (token: Token): number =>
+const depthOf = (token: Token): number =>
   !isTag(token) || token.startsWith("<!") ? 0 : isClosing(token) ? -1 : isVoid(nameOf(token)) ? 0 : 1
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
@@ -32,7 +32,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A text without its escapes; results have no others. */
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replaceAll(/&(amp|lt|gt|quot|nbsp);/g, (all, name: string) => ENTITIES.get(name) ?? all)
 
 /**
@@ -65,7 +65,7 @@ export class TokenReader {
 }
 
 /** What a result's head says of it. */
-export interface ResultHead {
+interface ResultHead {
   lang: string
   title: string
 }

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { BatchControls } from "../../../../application/batch/controls.ts"
@@ -11,6 +11,7 @@ import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { waitsFor } from "../../../../domain/conversion/waiting.ts"
+import type { FileId, JobId } from "../../../../domain/ids.ts"
 import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
@@ -35,8 +36,10 @@ import {
   listFiles,
   listFilesV1,
   listFrom,
+  type Listing,
   makeGetJob,
   makeWaiting,
+  type Wait,
   wait,
   waitRefusals
 } from "./lookups.ts"
@@ -49,7 +52,7 @@ import {
   noFile,
   ownFile
 } from "./own-file.ts"
-import { getResult, getResultPicture, makeResults } from "./result.ts"
+import { getResult, getResultPicture, makeResults, type ResultQuery } from "./result.ts"
 import { refuseTooLarge, upload, uploadFile, uploadHash } from "./uploads.ts"
 
 const getFile = HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {
@@ -105,6 +108,38 @@ const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: 
       )
     : Effect.succeed({ file: viewOf(file) })
 
+/** Handlers that change nothing. */
+const makeReading = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const results = yield* makeResults
+  const waitFor = yield* makeWaiting
+  const jobOf = yield* makeGetJob
+  const fileOf = ownFile(store)
+  const list = listFrom(store)
+  const batchSeconds = Duration.toSeconds(giveUpIn({ timeoutHours: yield* BatchTimeoutHours }))
+  type File = { readonly params: { readonly fileId: FileId } }
+  type Asked = { readonly request: HttpServerRequest.HttpServerRequest }
+  return {
+    listFiles: ({ query }: { readonly query: Listing }) => list(query),
+    searchFiles: ({ query }: { readonly query: Listing }) => list(query),
+    getJob: ({ params, query }: { readonly params: { readonly jobId: JobId }; readonly query: Wait }) =>
+      jobOf(params.jobId, query.wait),
+    getFile: Effect.fnUntraced(function* ({ params, query }: File & { readonly query: Wait }) {
+      const file = yield* fileOf(params.fileId)
+      if (!query.wait) return yield* one(store, file, batchSeconds)
+      yield* waitFor(file.customerId, [file], query.wait)
+      return yield* one(store, yield* fileOf(params.fileId), batchSeconds)
+    }),
+    getResult: ({ params, query, request }: File & Asked & { readonly query: ResultQuery }) =>
+      Effect.flatMap(fileOf(params.fileId), (file) => results.result(file, request, query)),
+    getResultPicture: ({
+      params,
+      request
+    }: Asked & { readonly params: { readonly fileId: FileId; readonly picture: string } }) =>
+      Effect.flatMap(fileOf(params.fileId), (file) => results.picture(file, params.picture, request))
+  }
+})
+
 /** Deletes a file, and stops its batch job. */
 const remove = Effect.fnUntraced(function* (
   store: ConversionStore["Service"],
@@ -126,19 +161,15 @@ export const fileHandlers = HttpApiBuilder.group(
   "files",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ConversionStore
-    const results = yield* makeResults
     const uploads = yield* Uploads
     const conversions = yield* Conversions
     const watching = yield* FileWatch
-    const waitFor = yield* makeWaiting
-    const jobOf = yield* makeGetJob
-    const list = listFrom(store)
     const batch = yield* BatchControls
     const uploading = makePlaces(MAX_UPLOADS_AT_ONCE, "uploads")
     const streaming = makePlaces(MAX_STREAMS, "streams")
     const fileOf = ownFile(store)
     const once = yield* makeOnce
-    const batchSeconds = Duration.toSeconds(giveUpIn({ timeoutHours: yield* BatchTimeoutHours }))
+    const reading = yield* makeReading
     return handlers
       .handleRaw("convertFile", ({ headers, params, request }) =>
         once(
@@ -166,21 +197,9 @@ export const fileHandlers = HttpApiBuilder.group(
         })
       )
       .handleAll({
-        listFiles: ({ query }) => list(query),
-        searchFiles: ({ query }) => list(query),
-        getJob: ({ params, query }) => jobOf(params.jobId, query.wait),
-        getFile: Effect.fnUntraced(function* ({ params, query }) {
-          const file = yield* fileOf(params.fileId)
-          if (!query.wait) return yield* one(store, file, batchSeconds)
-          yield* waitFor(file.customerId, [file], query.wait)
-          return yield* one(store, yield* fileOf(params.fileId), batchSeconds)
-        }),
+        ...reading,
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
-        getResult: ({ params, query, request }) =>
-          Effect.flatMap(fileOf(params.fileId), (file) => results.result(file, request, query)),
-        getResultPicture: ({ params, request }) =>
-          Effect.flatMap(fileOf(params.fileId), (file) => results.picture(file, params.picture, request)),
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),

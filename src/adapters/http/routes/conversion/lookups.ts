@@ -24,6 +24,11 @@ export const wait = {
   )
 }
 
+/** The query of an answer that may wait. */
+export interface Wait {
+  readonly wait?: number | ""
+}
+
 const listed = {
   query: {
     limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
@@ -85,7 +90,7 @@ export const getJob = HttpApiEndpoint.get("getJob", "/api/v1/jobs/:jobId", {
 export const waitRefusals = [InvalidRequest, tooMany] as const
 
 /** The query of a list. */
-interface Listing {
+export interface Listing {
   readonly limit?: number | ""
   readonly status?: FileStatus | ""
   readonly cursor?: string

@@ -121,7 +121,7 @@ const notAcceptable = problem(
 /** Headers of all formats: which one it is depends on what the caller takes. */
 const HEADERS = { ...RESULT_HEADERS, vary: "accept" }
 
-interface Query {
+export interface ResultQuery {
   readonly format?: ResultFormat | ""
   readonly pictures?: ResultPictures | ""
 }
@@ -129,7 +129,7 @@ interface Query {
 /** What a request asks for. */
 const wanted = Effect.fnUntraced(function* (
   { headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">,
-  query: Query
+  query: ResultQuery
 ) {
   const type = query.format ? undefined : preferredType(headers["accept"], OFFERED)
   const format = query.format || (type === undefined ? undefined : TYPES[type])
@@ -148,7 +148,7 @@ export const makeResults = Effect.gen(function* () {
     result: Effect.fnUntraced(function* (
       { customerId, resultKey }: StoredFile,
       request: HttpServerRequest.HttpServerRequest,
-      query: Query
+      query: ResultQuery
     ) {
       if (resultKey === null) return yield* Effect.fail(noResult)
       const { format, pictures } = yield* wanted(request, query)
