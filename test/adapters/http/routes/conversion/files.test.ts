@@ -92,7 +92,7 @@ describe("a file", () => {
     expect([head.status, head.text]).toEqual([200, ""])
     for (const [method, path, allow] of [
       ["PUT", `/api/v1/files/${id}`, "GET, HEAD, DELETE"],
-      ["GET", "/api/v1/files", "POST"],
+      ["PUT", "/api/v1/files", "POST, GET, HEAD"],
       ["GET", `/api/v1/files/${id}/convert`, "POST"],
       ["POST", "/api/files", "GET, HEAD"],
       ["DELETE", `/api/v1/files/${id}/result`, "GET, HEAD"]
