@@ -7,6 +7,7 @@ import { openapiTypescript } from "./openapi-typescript/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
 import { promtool } from "./promtool/reference.ts"
 import { publint } from "./publint/reference.ts"
+import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
 import { systemd } from "./systemd/reference.ts"
@@ -23,6 +24,7 @@ export const references: ReadonlyArray<Reference> = [
   ...ownTransaction,
   oapiCodegen,
   openapiPythonClient,
+  pythonClient,
   publint,
   attw,
   openapiGenerator,
