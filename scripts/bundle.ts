@@ -24,6 +24,7 @@ const PROGRAMS = [
   "src/adapters/docx/docx-reader.ts",
   "src/adapters/postal-mime/mail-reader-program.ts",
   "src/adapters/postal-mime/submission-program.ts",
+  "src/adapters/postal-mime/return-program.ts",
   "src/adapters/message-view/message-view-program.ts"
 ]
 

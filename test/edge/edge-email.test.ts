@@ -2,8 +2,11 @@ import { Effect, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from "vitest"
 
 import { WriteSql } from "../../src/adapters/postgres/client.ts"
+import { KeyTag } from "../../src/domain/ids.ts"
 import { PIPELINE_HEADERS, PIPELINE_PATHS } from "../../src/domain/inbound/pipeline-wire.ts"
+import { returnMessageId, returnPath } from "../../src/domain/mail/return-address.ts"
 import { type OpenPipeline, openPipeline } from "../../src/runtime/entries/pipeline.ts"
+import { deliveryReport } from "../support/files/delivery-reports.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { emptying } from "../support/postgres/empty.ts"
 import { layerPostgres, TestDatabase } from "../support/postgres/postgres.ts"
@@ -300,6 +303,40 @@ describe("a mail in workerd", () => {
       expect(await deliver(worker, mail, { to: "Convert@LEGACY.test" })).toMatchObject({ outcome: "ok" })
       await settled(worker, 1)
     }))
+})
+
+describe("a delivery report on the edge", () => {
+  const address = { local: "bounce", domain: "in.test" }
+
+  it("becomes an event of its mail, and no document; one that proves nothing changes nothing (RETURN-3)", () =>
+    inWorker(
+      async (worker) => {
+        const tag = KeyTag.make("ab".repeat(32))
+        await query(
+          `insert into email_log (category, source, to_addresses, recipient_count, outcome, status, provider, provider_message_id,
+            key_hash, key_tag) values ('transactional', 'api:test', '{gone@x.test}', 1, 'sent', 'sent', 'smtp', $1, $2, $2)`,
+          returnMessageId(address, tag),
+          tag
+        )
+        const body = deliveryReport({ recipients: [{ recipient: "gone@x.test" }] })
+        const mail = Buffer.from(`Message-ID: <r@relay.test>\r\n${body}`)
+        const status = () => query("select status from email_log where key_tag = $1", tag)
+        const forged = returnPath(address, KeyTag.make(`${tag.slice(0, 32)}${"0".repeat(32)}`))
+        for (const to of ["bounce@in.test", forged])
+          expect(await trigger(worker, mail, { from: "mailer-daemon@relay.test", to })).toMatchObject({
+            outcome: "ok"
+          })
+        assert.deepStrictEqual(await status(), [{ status: "sent" }])
+        expect(
+          await trigger(worker, mail, { from: "mailer-daemon@relay.test", to: returnPath(address, tag) })
+        ).toMatchObject({
+          outcome: "ok"
+        })
+        assert.deepStrictEqual(await status(), [{ status: "bounced" }])
+        assert.deepStrictEqual(await query("select 1 from intake_mails"), [])
+      },
+      { bindings: { BOUNCE_ADDRESS: "bounce@in.test" } }
+    ))
 })
 
 describe("what goes wrong on the edge", () => {

@@ -10,6 +10,7 @@ import { publint } from "./publint/reference.ts"
 import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
+import { smtpClients } from "./smtp-clients/reference.ts"
 import { systemd } from "./systemd/reference.ts"
 import { vnu } from "./vnu/reference.ts"
 import { zizmor } from "./zizmor/reference.ts"
@@ -22,6 +23,7 @@ export const references: ReadonlyArray<Reference> = [
   cfnLint,
   openapiTypescript,
   ...ownTransaction,
+  ...smtpClients,
   oapiCodegen,
   openapiPythonClient,
   pythonClient,

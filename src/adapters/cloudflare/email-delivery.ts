@@ -1,5 +1,6 @@
 import { Data, Effect, Stream } from "effect"
 
+import { type ReturnLater, ReturnedMails } from "../../application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { withinLimits } from "../../application/inbound/mail-limits.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
@@ -17,8 +18,8 @@ class TooLarge extends Data.TaggedError("TooLarge") {}
 /** The mail stopped coming. */
 class Cut extends Data.TaggedError("Cut")<{ readonly cause: unknown }> {}
 
-/** Outcome of a mail from the routing service: accepted, or permanently refused, and why. */
-type Taken = { readonly id: string } | { readonly refused: string }
+/** Outcome of a mail from the routing service: accepted, or permanently refused, and why. A delivery report leaves nothing to work on. */
+type Taken = { readonly id: string } | { readonly reported: true } | { readonly refused: string }
 
 const tooLarge: Taken = { refused: `Mail is larger than ${MAX_MAIL_BYTES} bytes` }
 
@@ -43,6 +44,23 @@ const bytesOf = ({ raw }: EmailMessage): Stream.Stream<Uint8Array, TooLarge | Cu
  * The platform hands over nothing that did not pass its own checks, so what it writes on top of a mail is believed.
  */
 export const takeIn = (
+  message: EmailMessage,
+  recipients: ReadonlySet<string>
+): Effect.Effect<
+  Taken,
+  Cut | ObjectStoreError | ReturnLater | StoreUnavailable,
+  ConvertByEmail | ReturnedMails
+> =>
+  Effect.flatMap(ReturnedMails, (returns) =>
+    returns.isFor(message.to)
+      ? returns.accept({ to: message.to, raw: bytesOf(message) }).pipe(
+          Effect.as<Taken>({ reported: true }),
+          Effect.catchTag("TooLarge", () => Effect.succeed(tooLarge))
+        )
+      : takeDocument(message, recipients)
+  )
+
+const takeDocument = (
   message: EmailMessage,
   recipients: ReadonlySet<string>
 ): Effect.Effect<Taken, Cut | ObjectStoreError | StoreUnavailable, ConvertByEmail> => {

@@ -19,7 +19,7 @@ import {
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
 import { findEmail, notFound } from "./resend-log.ts"
-import { cancelledAs, queueBody, refusedAs } from "./resend-queue.ts"
+import { cancelledAs, missingTime, movedAs, queueBody, refusedAs } from "./resend-queue.ts"
 import { type Read, requestOf, type Scheduled } from "./resend-request.ts"
 import { emailOf } from "./resend-wire.ts"
 import { batchAnswer, MAX_BATCH } from "./resend.ts"
@@ -182,9 +182,7 @@ const timeOf = (body: unknown): Result.Result<string, Answer> => {
   }: Readonly<Record<string, unknown>> = typeof body === "object" && body !== null ? { ...body } : {}
   const other = Object.keys(more).find((name) => more[name] !== null)
   if (other !== undefined) return Result.fail(notTaken(`${other}: only scheduled_at can be changed`))
-  return typeof at === "string"
-    ? Result.succeed(at)
-    : Result.fail(failure("missing_required_field", 422, "Missing `scheduled_at` field."))
+  return typeof at === "string" ? Result.succeed(at) : Result.fail(missingTime)
 }
 
 /** Mails that were sent or queued. */
@@ -221,12 +219,7 @@ const makeMails = Effect.gen(function* () {
       const moved = (queueId: QueueId) =>
         queue.reschedule(queueId, at.success).pipe(
           Effect.tap(() => ringBell("queue")),
-          Effect.map((state): Answer => {
-            if (state === undefined) return notFound()
-            return state === "queued"
-              ? success({ object: "email", id })
-              : failure("validation_error", 422, `The mail cannot be changed any more: it is ${state}`)
-          })
+          Effect.map((state): Answer => movedAs(id, state))
         )
       return own(id, token, moved).pipe(
         Effect.catchTags({

@@ -6,7 +6,7 @@ import type { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Queued, QueueRefused } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, type ResendFailure, success } from "./resend-answers.ts"
 import { notFound } from "./resend-log.ts"
-import type { Scheduled } from "./resend-request.ts"
+import { renamed, type Scheduled } from "./resend-request.ts"
 import { type Env, storesAway, type UseStores } from "./resend-stores.ts"
 
 /** What the queue says of a request, in the words of Resend's call. */
@@ -58,15 +58,29 @@ export const noQueue = notTaken(
   "scheduledAt needs the send queue: set DB_URL and DB_SECRET_KEY, or call at the time, from a job"
 )
 
+/** A mail that waits in the queue, or waited there. */
+export interface QueuedEmail {
+  readonly object: "email"
+  readonly id: string
+}
+
+/** The refusal of an update without a time. */
+export const missingTime = failure("missing_required_field", 422, "Missing `scheduled_at` field.")
+
 /** What became of a request that was to be cancelled. */
-export const cancelledAs = (
-  id: string,
-  state: QueueState | undefined
-): ResendAnswer<{ readonly object: "email"; readonly id: string }> => {
+export const cancelledAs = (id: string, state: QueueState | undefined): ResendAnswer<QueuedEmail> => {
   if (state === undefined) return notFound()
   return state === "cancelled"
     ? success({ object: "email", id })
     : failure("validation_error", 422, `The mail cannot be cancelled any more: it is ${state}`)
+}
+
+/** What became of a request that was to be moved to another time. */
+export const movedAs = (id: string, state: QueueState | undefined): ResendAnswer<QueuedEmail> => {
+  if (state === undefined) return notFound()
+  return state === "queued"
+    ? success({ object: "email", id })
+    : failure("validation_error", 422, `The mail cannot be changed any more: it is ${state}`)
 }
 
 /** `emails.cancel`: of a mail that waits in the queue. */
@@ -74,4 +88,31 @@ export const cancelQueued = async (useStores: UseStores, env: Env, id: string) =
   if (!isUuid(id)) return notFound()
   const used = await useStores(env, ({ queue }) => queue.cancel(QueueId.make(id)))
   return Result.isFailure(used) ? storesAway(used.failure) : cancelledAs(id, used.success)
+}
+
+/** The options of `emails.update`. */
+export interface ResendUpdate {
+  readonly id: string
+  /** ISO 8601 with its time zone, at most 30 days ahead. */
+  readonly scheduledAt: string
+}
+
+/** `emails.update`: the time of a mail that waits in the queue. */
+export const updateQueued = async (
+  useStores: UseStores,
+  env: Env,
+  update: ResendUpdate
+): Promise<ResendAnswer<QueuedEmail>> => {
+  const named = renamed(update, ["id", "scheduledAt"])
+  if (Result.isFailure(named)) return notTaken(named.failure)
+  const { id, scheduledAt }: Partial<ResendUpdate> = named.success
+  if (typeof id !== "string" || !isUuid(id)) return notFound()
+  if (typeof scheduledAt !== "string") return missingTime
+  const used = await useStores(env, ({ queue }) =>
+    queue.reschedule(QueueId.make(id), scheduledAt).pipe(
+      Effect.map((state) => movedAs(id, state)),
+      Effect.catchTag("QueueRefused", (refused) => Effect.succeed(refusedAs(refused, true)))
+    )
+  )
+  return Result.isFailure(used) ? storesAway(used.failure) : used.success
 }

@@ -22,7 +22,6 @@ const refusing =
   () =>
     Promise.resolve(notTaken(reason))
 
-const NOT_CHANGED = "a queued mail is not changed: cancel it, and send it again with another scheduledAt"
 const NO_BODIES = "the send log keeps no bodies and no attachments"
 
 type Refusing = () => Promise<ResendFailure>
@@ -30,7 +29,6 @@ type Receiving = VendorResend["emails"]["receiving"]
 
 /** Members of Resend's `emails` other than sending and reading. */
 export interface OtherEmails {
-  readonly update: Refusing
   readonly share: Refusing
   readonly metrics: Refusing
   readonly attachments: { readonly get: Refusing; readonly list: Refusing }
@@ -39,7 +37,6 @@ export interface OtherEmails {
 
 /** Makes them on Resend's own object. */
 export const otherEmails = (vendor: () => VendorResend): OtherEmails => ({
-  update: refusing(NOT_CHANGED),
   share: refusing(`${NO_BODIES}: share the mail in Resend's dashboard`),
   metrics: refusing(
     "the numbers are in the send log: see the admin page Statistics, or GET /api/admin/email-stats"

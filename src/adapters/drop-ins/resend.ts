@@ -13,7 +13,14 @@ import {
   type ResendListOptions,
   type ResendReadOptions
 } from "./resend-log.ts"
-import { cancelQueued, enqueueAll, noQueue } from "./resend-queue.ts"
+import {
+  cancelQueued,
+  enqueueAll,
+  noQueue,
+  type QueuedEmail,
+  type ResendUpdate,
+  updateQueued
+} from "./resend-queue.ts"
 import { type Read, renamed, requestOf, type ResendEmail, type Scheduled } from "./resend-request.ts"
 import type { ResendSettings } from "./resend-settings.ts"
 import type { UseStores } from "./resend-stores.ts"
@@ -81,7 +88,9 @@ export interface ResendDropIn {
       requestOptions?: ResendReadOptions
     ) => Promise<ResendAnswer<LoggedEmails>>
     /** Of a mail that waits in the queue: one of a batch, or with `scheduledAt`. */
-    readonly cancel: (id: string) => Promise<ResendAnswer<{ readonly object: "email"; readonly id: string }>>
+    readonly cancel: (id: string) => Promise<ResendAnswer<QueuedEmail>>
+    /** Moves such a mail to another time. */
+    readonly update: (update: ResendUpdate) => Promise<ResendAnswer<QueuedEmail>>
   }
   readonly batch: {
     readonly send: (
@@ -210,6 +219,7 @@ export const makeResend = (
     send: sendEmail,
     create: sendEmail,
     cancel: (id: string) => cancelQueued(useStores, settings.env(), id),
+    update: (update: ResendUpdate) => updateQueued(useStores, settings.env(), update),
     ...makeSentEmails(useStores, settings.env)
   }
   return { emails, batch: { send: batch, create: batch } }

@@ -2,14 +2,26 @@ import { Effect, Option, Redacted } from "effect"
 
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { fieldsOf, idOf, textOf } from "../../domain/delivery/untrusted.ts"
+import { formattedKey } from "../../domain/mail/address.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { addressOfApi, type Answer, ask, isToken, type NoAnswer, type PostmarkOptions } from "./api.ts"
 import { classifyAnswer } from "./classify.ts"
-import { decodeBody, dropRecipients, payloadOf, prepareRequest } from "./request.ts"
+import { decodeBody, dropRecipients, payloadOf, prepareRequest, recipientsOf } from "./request.ts"
 
-/** An accepted mail of which some recipients are inactive says so, by their addresses. */
+/** An accepted mail of which some recipients are inactive says so, by their addresses (Email API, "Send a single email"). */
 const INACTIVE = /\binactive address(?:es)?\b/i
+
+/** The recipients of the request that the text names. */
+const namedIn = (text: string, recipients: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const words = new Set(
+    text
+      .toLowerCase()
+      .split(/[\s,;:<>"]+/)
+      .map((word) => word.replace(/\.$/, ""))
+  )
+  return [...new Set(recipients.map(formattedKey))].filter((address) => words.has(address))
+}
 
 /**
  * `postmark`: its Email API. It has no idempotency key: a request is made once. From Node and every runtime with `fetch`; an interruption
@@ -34,19 +46,22 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
       noAnswer("postmark", { address, cause: why, settings: "POSTMARK_BASE_URL" })
     )
 
-  const accepted = (answer: Answer): Effect.Effect<Accepted, ProviderFailure> => {
+  const accepted = (
+    answer: Answer,
+    recipients: ReadonlyArray<string>
+  ): Effect.Effect<Accepted, ProviderFailure> => {
     const { ErrorCode, Message, MessageID } = fieldsOf(answer.body)
     const messageId = idOf(MessageID)
     if (answer.status === 200 && ErrorCode === 0 && messageId !== undefined) {
       const text = textOf(Message) ?? ""
+      if (!INACTIVE.test(text)) return Effect.succeed({ messageId })
+      const withheld = namedIn(text, recipients)
       return Effect.as(
-        INACTIVE.test(text)
-          ? Effect.logWarning("postmark takes the mail and holds it back from some of its recipients", {
-              messageId,
-              reason: failureText(text, [token])
-            })
-          : Effect.void,
-        { messageId }
+        Effect.logWarning("postmark takes the mail and holds it back from some of its recipients", {
+          messageId,
+          reason: failureText(text, [token])
+        }),
+        withheld.length === 0 ? { messageId } : { messageId, withheld }
       )
     }
     if (answer.status === 200) {
@@ -68,7 +83,7 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
       return ask(options, "/email", { body: payloadOf(body) }).pipe(
         Effect.mapError(unanswered),
         Effect.tap(({ status }) => answeredWith(status)),
-        Effect.flatMap(accepted),
+        Effect.flatMap((answer) => accepted(answer, recipientsOf(body))),
         (asked) => Effect.andThen(asksServer(address), asked)
       )
     })

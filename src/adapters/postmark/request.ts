@@ -107,6 +107,13 @@ export const prepareRequest =
     return { provider: "postmark", key, body }
   }
 
+/** All recipients, as the request has them. */
+export const recipientsOf = ({ Bcc = [], Cc = [], To }: PostmarkBody): ReadonlyArray<string> => [
+  ...To,
+  ...Cc,
+  ...Bcc
+]
+
 /** Drops blocked recipients; see the port. An unreadable body is returned unchanged: `send` refuses it. */
 export const dropRecipients = (
   request: ProviderRequest,

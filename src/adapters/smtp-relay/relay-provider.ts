@@ -3,6 +3,7 @@ import { Effect, Redacted, type Scope, Semaphore } from "effect"
 import { withDeadline } from "../../application/deadline.ts"
 import { asksServer } from "../../application/mail/attempt-span.ts"
 import { failureCode, failureText, type FailureKind, noAnswer } from "../../domain/mail/failover.ts"
+import type { ReturnAddress } from "../../domain/mail/return-address.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { type Composed, composed, dropRecipients, prepareRequest } from "./request.ts"
 import { finish, handOver, kindOf, openSession, type Relay, RelayFailure, type Session } from "./session.ts"
@@ -10,6 +11,8 @@ import { finish, handOver, kindOf, openSession, type Relay, RelayFailure, type S
 /** What the adapter is made from. */
 interface RelayOptions {
   readonly relay: Relay
+  /** `BOUNCE_ADDRESS`: where delivery reports come back. */
+  readonly returns?: ReturnAddress | undefined
   /** How long an attempt may take, milliseconds: what has come to no final dot by then is proven unsent a little earlier. */
   readonly attemptTimeoutMs: number
 }
@@ -81,7 +84,8 @@ export const addressOfRelay = ({ host, port }: Relay): string =>
  */
 export const makeRelayProvider = Effect.fnUntraced(function* ({
   attemptTimeoutMs,
-  relay
+  relay,
+  returns
 }: RelayOptions): Effect.fn.Return<MailProvider, never, Scope.Scope> {
   const pool = makePool(relay)
   const places = yield* Semaphore.make(MOST_CONNECTIONS)
@@ -141,5 +145,5 @@ export const makeRelayProvider = Effect.fnUntraced(function* ({
     return yield* attempt(mail)
   })
 
-  return { provider: "smtp", prepare: prepareRequest, withoutRecipients: dropRecipients, send }
+  return { provider: "smtp", prepare: prepareRequest(returns), withoutRecipients: dropRecipients, send }
 })

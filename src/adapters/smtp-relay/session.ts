@@ -51,8 +51,17 @@ export interface Session {
   isFree: boolean
 }
 
-/** Sends one command and waits for its answer. A dialogue that is lost meanwhile fails in this phase. */
+/**
+ * Sends one command and waits for its answer. A dialogue that is lost meanwhile fails in this phase. An answer that is there before is the
+ * answer to no command: the next ones would be taken for others' answers, and the last one for proof of a mail that was not read.
+ */
 export const ask = async (dialogue: Dialogue, phase: Phase, line: string): Promise<Reply> => {
+  const early = dialogue.early()
+  if (early !== undefined) {
+    dialogue.destroy()
+    const proves = phase === "opening" ? phase : "before the final dot"
+    throw new RelayFailure(proves, `it answered before it was asked: ${textOf(early)}`, early)
+  }
   try {
     await dialogue.write(`${line}\r\n`)
     return await dialogue.reply()
@@ -146,6 +155,10 @@ export const openSession = async (relay: Relay, signal: AbortSignal): Promise<Se
 /** A mail as it goes over the wire. */
 export interface Envelope {
   readonly from: string
+  /** Address of the From header. */
+  readonly author: string
+  /** Token of the envelope sender where reports are wanted. */
+  readonly reportsTo?: string | undefined
   readonly to: ReadonlyArray<string>
   /** RFC 5322, lines by CRLF. */
   readonly raw: Uint8Array
@@ -162,11 +175,27 @@ const stuffed = (raw: Uint8Array): Buffer => {
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
+/** An address as a parameter has it (RFC 3461, section 4). */
+const xtext = (text: string): string =>
+  text.replaceAll(
+    /[^!-*,-<>-~]/g,
+    (char) => `+${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`
+  )
+
+/** Parameters that ask for reports of a recipient, of a relay that offers DSN. */
+const reportParameters = (address: string): string =>
+  ` NOTIFY=SUCCESS,FAILURE,DELAY${isAscii(address) ? ` ORCPT=rfc822;${xtext(address)}` : ""}`
+
 /** Names the recipients; where one is refused none gets the mail, so that a retry is one decision. */
-const nameRecipients = async ({ dialogue }: Session, to: ReadonlyArray<string>): Promise<void> => {
+const nameRecipients = async (
+  { dialogue }: Session,
+  to: ReadonlyArray<string>,
+  parametersOf: (address: string) => string
+): Promise<void> => {
   const not: Array<readonly [string, Reply]> = []
   for (const address of to) {
-    const reply = await ask(dialogue, "before the final dot", `RCPT TO:<${address}>`)
+    const line = `RCPT TO:<${address}>${parametersOf(address)}`
+    const reply = await ask(dialogue, "before the final dot", line)
     if (reply.code < 200 || reply.code >= 300) not.push([address, reply])
   }
   // What is refused for good decides: a retry would meet it again.
@@ -181,18 +210,21 @@ const nameRecipients = async ({ dialogue }: Session, to: ReadonlyArray<string>):
 }
 
 /** Up to the answer that lets the mail come. */
-const envelope = async (session: Session, { from, raw, to }: Envelope): Promise<void> => {
+const envelope = async (session: Session, { author, from, raw, reportsTo, to }: Envelope): Promise<void> => {
   const { dialogue, offers } = session
   const phase = "before the final dot"
-  const isWide = ![from, ...to].every(isAscii)
+  const isWide = ![author, from, ...to].every(isAscii)
   if (isWide && !offers.has("SMTPUTF8")) {
     const why = "it takes no address with a character outside ASCII before the @"
     throw new RelayFailure(phase, why, { code: 553, lines: [why] })
   }
   const size = offers.has("SIZE") ? ` SIZE=${raw.byteLength}` : ""
-  const mail = await ask(dialogue, phase, `MAIL FROM:<${from}>${size}${isWide ? " SMTPUTF8" : ""}`)
+  // A relay that offers no DSN reports failures alone, to the envelope sender.
+  const wantsReports = reportsTo !== undefined && offers.has("DSN")
+  const returns = wantsReports ? ` RET=HDRS ENVID=${reportsTo}` : ""
+  const mail = await ask(dialogue, phase, `MAIL FROM:<${from}>${size}${isWide ? " SMTPUTF8" : ""}${returns}`)
   if (mail.code !== 250) throw refused(phase, "it refuses the sender or the mail", mail)
-  await nameRecipients(session, to)
+  await nameRecipients(session, to, wantsReports ? reportParameters : () => "")
   const data = await ask(dialogue, phase, "DATA")
   if (data.code !== 354) throw refused(phase, "it refuses the mail", data)
 }

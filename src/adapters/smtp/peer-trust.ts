@@ -9,6 +9,8 @@ export type Trust = "trusted" | "stranger" | "unknown"
 export interface PeerRules extends AuthenticityRules {
   /** `TRUSTED_MAIL_PEERS`: addresses and networks that hand over the trusted hops' mails. */
   readonly trustedPeers: ReadonlyArray<string>
+  /** True where delivery reports are all that is taken: these prove themselves, and no hop has to vouch for their senders. */
+  readonly reportsAlone?: boolean
 }
 
 /** How long the answer of the DNS about an address is kept, milliseconds, and of how many at once. */
@@ -19,19 +21,20 @@ const plain = (peer: string): string | undefined => parseAddress(peer)?.toString
 
 /**
  * Decides whom to trust: a peer that is the trusted hop (by its address, or by a name that resolves there and back), one that
- * `TRUSTED_MAIL_PEERS` names, and this machine itself. Without a named hop only this machine in an embedded run. `now` in
- * milliseconds.
+ * `TRUSTED_MAIL_PEERS` names, and this machine itself. Without a named hop only this machine in an embedded run, or where
+ * delivery reports alone are taken. `now` in milliseconds.
  */
 export const makePeerTrust = (
-  { trustedHops, trustedPeers, trustsLoopback }: PeerRules,
+  { reportsAlone = false, trustedHops, trustedPeers, trustsLoopback }: PeerRules,
   now: () => number
 ) => {
   const isNamed = networksOf([...trustedHops, ...trustedPeers])
   const hopNames = trustedHops.filter((hop) => parseAddress(hop) === undefined)
   const kept = new Map<string, { readonly trust: Trust; readonly since: number }>()
 
+  const named = trustedHops.length > 0 || reportsAlone
   const known = (peer: string): boolean =>
-    isLoopback(peer) ? trustsLoopback || trustedHops.length > 0 : trustedHops.length > 0 && isNamed(peer)
+    isLoopback(peer) ? trustsLoopback || named : named && isNamed(peer)
 
   const asked = async (address: string): Promise<Trust> => {
     const names = await peerNames(address, (name) => hopNames.some((hop) => isOf(name.toLowerCase(), hop)))

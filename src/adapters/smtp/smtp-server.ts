@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
 
+import { ReturnedMails } from "../../application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { withinLimits } from "../../application/inbound/mail-limits.ts"
 import { countRefused, type Refusal } from "../../application/inbound/metrics.ts"
@@ -45,12 +46,36 @@ export interface SmtpOptions {
 /** What answers a client: the intake, who the peers are, and the limits on their connections. */
 interface Reception {
   readonly intake: ConvertByEmail["Service"]
+  readonly returns: ReturnedMails["Service"]
   readonly trust: ReturnType<typeof makePeerTrust>
   readonly gate: ReturnType<typeof makeGate>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
 }
 
 const TOO_LARGE = refusal(552, `5.3.4 Mail is larger than ${MAX_MAIL_BYTES} bytes`)
+
+/** The reply to a server about a report. One that changes nothing is taken, too: nobody could mend it. */
+const takeReturned = (returns: ReturnedMails["Service"], stream: SMTPServerDataStream, to: string) =>
+  returns.accept({ to, raw: bytesOf(stream) }).pipe(
+    Effect.map((): Error | string => "2.0.0 OK"),
+    Effect.catchTag("TooLarge", () => Effect.as(countRefused("size"), TOO_LARGE)),
+    Effect.catchTag("Cut", () => Effect.as(countRefused("cut"), refusal(451, "4.3.0 The mail was cut off"))),
+    Effect.catchTag("ReturnLater", ({ why }) =>
+      Effect.logInfo(`a delivery report is asked to come again: ${why}`).pipe(
+        Effect.andThen(countRefused("unavailable")),
+        Effect.as(refusal(451, "4.3.0 The report cannot be recorded now, please try again later"))
+      )
+    ),
+    Effect.catchCause((cause) =>
+      Effect.logWarning(
+        "a delivery report could not be recorded: its server was asked to try again later",
+        cause
+      ).pipe(
+        Effect.andThen(countRefused("unavailable")),
+        Effect.as(refusal(451, "4.3.0 The report cannot be recorded now, please try again later"))
+      )
+    )
+  )
 
 /** The reply to the client about its mail. */
 const take = (
@@ -80,14 +105,17 @@ const take = (
 
 /** Replies once the client has sent everything. */
 const answerMail = async (
-  { gate, intake, run }: Reception,
+  { gate, intake, returns, run }: Reception,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
   callback: Callback
 ): Promise<void> => {
   const connection = gate.of(session)
   if (connection !== undefined) connection.busy = true
-  const taken = await run(take(intake, stream, session))
+  const returned = session.envelope.rcptTo.find(({ address }) => returns.isFor(address))
+  const taken = await run(
+    returned === undefined ? take(intake, stream, session) : takeReturned(returns, stream, returned.address)
+  )
   await drained(stream, 2 * MAX_MAIL_BYTES, () => connection?.socket.destroy())
   if (connection !== undefined) connection.busy = false
   // The size is what a sender can mend, whatever else was found before it was known.
@@ -141,17 +169,25 @@ const answerSender = async (
   callback(null)
 }
 
-/** Whether mail is taken for a recipient. A mail has as many as we have mailboxes, at most: the server keeps each once. */
+/**
+ * Whether mail is taken for a recipient. A mail has as many as we have mailboxes, at most: the server keeps each once. A report has one, so
+ * that one answer is about it alone.
+ */
 const answerRecipient = (
   reception: Reception,
   recipients: ReadonlySet<string>,
   to: SMTPServerAddress,
+  session: SMTPServerSession,
   callback: Callback
 ): void => {
   const parameter = unknownParameter(to)
   if (parameter !== undefined) return callback(notOffered(parameter))
-  if (recipients.has(to.address.toLowerCase())) return callback(null)
-  const [ours] = recipients
+  const isReturned = reception.returns.isFor(to.address)
+  const others = session.envelope.rcptTo.filter(({ address }) => address !== to.address)
+  if (others.some(({ address }) => isReturned || reception.returns.isFor(address)))
+    return callback(refusal(452, "4.5.3 A report has one recipient: send the mail again to the others"))
+  if (isReturned || recipients.has(to.address.toLowerCase())) return callback(null)
+  const [ours = "nobody"] = recipients
   refuse(
     reception,
     callback,
@@ -181,7 +217,8 @@ const makeServer = (options: SmtpOptions, reception: Reception) =>
     onMailFrom: (from, session, callback) => {
       void answerSender(reception, from, session, callback)
     },
-    onRcptTo: (to, _session, callback) => answerRecipient(reception, options.recipients, to, callback),
+    onRcptTo: (to, session, callback) =>
+      answerRecipient(reception, options.recipients, to, session, callback),
     onData: (stream, session, callback) => {
       void answerMail(reception, stream, session, callback)
     }
@@ -193,8 +230,13 @@ const makeServer = (options: SmtpOptions, reception: Reception) =>
  */
 export const serveSmtp = Effect.fnUntraced(function* (
   options: SmtpOptions
-): Effect.fn.Return<{ readonly port: number }, SmtpListenError, ConvertByEmail | Scope.Scope> {
+): Effect.fn.Return<
+  { readonly port: number },
+  SmtpListenError,
+  ConvertByEmail | ReturnedMails | Scope.Scope
+> {
   const intake = yield* ConvertByEmail
+  const returns = yield* ReturnedMails
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const now = () => performance.now()
   const trust = makePeerTrust(options.peers, now)
@@ -205,6 +247,6 @@ export const serveSmtp = Effect.fnUntraced(function* (
     onRefused: () => void run(countRefused("connections")),
     now
   })
-  const server = makeServer(options, { intake, trust, gate, run })
+  const server = makeServer(options, { intake, returns, trust, gate, run })
   return yield* listenOn(server, options, gate.admit)
 })

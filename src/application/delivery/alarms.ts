@@ -1,6 +1,12 @@
 import { Context, Effect, Layer, Metric } from "effect"
 
-import { ALARMS, type AlarmName, evaluate, type Measures } from "../../domain/delivery/alarm-rules.ts"
+import {
+  ALARMS,
+  type AlarmName,
+  evaluate,
+  isShown,
+  type Measures
+} from "../../domain/delivery/alarm-rules.ts"
 import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
 import {
   type AlertChannel,
@@ -14,6 +20,7 @@ import { Chat } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
+import { ConfiguredProviders } from "../configured-providers.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
 import { makeSendOnce } from "../mail/send-once.ts"
@@ -130,7 +137,13 @@ const gauges = ALARMS.map(
 /** Reports the state of the alarms as metrics, also in a process that does not lead. */
 export const reportAlarms = Effect.gen(function* () {
   const table = yield* (yield* AlarmBoard).read
-  for (const [alarm, gauge] of gauges) yield* Metric.update(gauge, table[alarm].firing ? 1 : 0)
+  const configured = yield* ConfiguredProviders
+  for (const [alarm, gauge] of gauges) {
+    const state = table[alarm]
+    yield* isShown(alarm, state, configured)
+      ? Metric.update(gauge, state.firing ? 1 : 0)
+      : Metric.remove(gauge)
+  }
 })
 
 /** Most dead letters that are counted: reading those of SQS hides them from others. */

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
-import type { SendDetails } from "../../domain/mail/deferred-send.ts"
+import { type SendDetails, withoutDropped } from "../../domain/mail/deferred-send.ts"
 import { afterFailure, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {
   makeMessage,
@@ -271,7 +271,8 @@ const deliver = Effect.fnUntraced(function* (
   if (attempt === undefined) return yield* notAsked(parts, sending, tried, request, refusal)
   if (Result.isSuccess(attempt)) {
     sending.trace.retryAt = null
-    return sent(sending, tried, attempt.success.messageId)
+    const details = withoutDropped(sending.details, sending.trace.withheld)
+    return sent({ ...sending, details }, tried, attempt.success.messageId)
   }
   const failure = attempt.failure
   const error = refusal === undefined ? failure.message : `${refusal}; ${provider}: ${failure.message}`

@@ -34,7 +34,7 @@ type StoreOperation = (typeof STORE_OPERATIONS)[number]
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
 /** The provider label of a send that reached no provider. */
-const NO_PROVIDER = "none"
+const NO_PROVIDER = "none" as const
 
 const sends = perLabel([...Provider.literals, NO_PROVIDER], (provider) =>
   perLabel(SendStatus.literals, (status) =>
@@ -72,10 +72,15 @@ const unclaimed = counter(
   "Sends that went out without suppression look-up and claim, since the database did not answer."
 )
 
-/** Metrics of mail, for {@link showFromStart}. */
-export const mailMetrics = [
-  ...Object.values(sends).flatMap((byStatus) => Object.values(byStatus).flatMap((by) => Object.values(by))),
-  ...Object.values(attempts).flatMap(({ outcomes, seconds }) => [seconds, ...Object.values(outcomes)]),
+/** Metrics of mail, for {@link showFromStart}: of these providers. Those of another one are shown once something is counted. */
+export const mailMetrics = (providers: ReadonlyArray<Provider>) => [
+  ...[...providers, NO_PROVIDER].flatMap((provider) =>
+    Object.values(sends[provider]).flatMap((by) => Object.values(by))
+  ),
+  ...providers.flatMap((provider) => [
+    attempts[provider].seconds,
+    ...Object.values(attempts[provider].outcomes)
+  ]),
   failovers,
   ...Object.values(retries),
   ...Object.values(degraded),

@@ -253,7 +253,10 @@ const send = Effect.fnUntraced(function* (
       ? Effect.fail(unconfigured(request.provider))
       : parts.runner.attempt(adapter, mailed)
   )
-  if (Result.isSuccess(attempt)) return { result: sent(message, triedBy(message), attempt.success.messageId) }
+  if (Result.isSuccess(attempt)) {
+    const mailedTo = { ...message, details: withoutDropped(details, trace.withheld) }
+    return { result: sent(mailedTo, triedBy(message), attempt.success.messageId) }
+  }
   const { kind, message: reason } = attempt.failure
   if (kind === "rejected") return gaveUp(message, reason, kind)
   const evidence = yield* findEvidence(parts, { ...began, details })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import type { KeyHash } from "../../domain/ids.ts"
 import { type Evidence, newUse } from "../../domain/mail/claim.ts"
-import { type SendDetails, tagOf } from "../../domain/mail/deferred-send.ts"
+import { type SendDetails, tagOf, withoutDropped } from "../../domain/mail/deferred-send.ts"
 import type { Moved } from "../../domain/mail/failover.ts"
 import { type Message, recipientKeys } from "../../domain/mail/message.ts"
 import type { DeferralEnd, SendResult } from "../../domain/mail/send-result.ts"
@@ -146,11 +146,11 @@ export const rowOf = (
   { costUsd, primary }: MailerConfig["Service"],
   result: SendResult,
   details: SendDetails,
-  { attempts, retryAt }: Trace,
+  { attempts, retryAt, withheld }: Trace,
   settle: RecordSend["settle"]
 ): RecordSend => ({
   rowId: result.sendId,
-  details,
+  details: withoutDropped(details, withheld),
   outcome: result.status,
   provider: result.provider,
   providerMessageId: result.providerMessageId,

@@ -9,9 +9,11 @@ export interface Trace {
   readonly attempts: Array<Attempt>
   /** When the retry that was queued is due, milliseconds since the epoch; null where none was. */
   retryAt: number | null
+  /** Recipients that the provider withheld from the mail that it accepted, each `true`. */
+  withheld: ReadonlyMap<string, true>
 }
 
-export const newTrace = (): Trace => ({ attempts: [], retryAt: null })
+export const newTrace = (): Trace => ({ attempts: [], retryAt: null, withheld: new Map() })
 
 /** Where the call itself has asked, and got no clear answer. */
 export const doubtOf = ({ attempts }: Trace): Provider | undefined =>
@@ -36,5 +38,7 @@ export const traced = Effect.fnUntraced(function* (
       onFailure: ({ code, kind, message }) => ({ outcome: kind, reason: message, code: code ?? null })
     })
   })
+  if (Result.isSuccess(answer))
+    trace.withheld = new Map(answer.success.withheld?.map((one) => [one, true] as const))
   return answer
 })

@@ -1,4 +1,4 @@
-import { ReportingProvider } from "../mail/provider.ts"
+import { Provider, ReportingProvider } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
 import { isOfQueue, judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
@@ -36,6 +36,23 @@ export const ALARMS = [
   "clocks"
 ] as const
 export type AlarmName = (typeof ALARMS)[number]
+
+/** The provider that an alarm is about; undefined where it is about all mail, or none. */
+const providerOf = (name: AlarmName): Provider | undefined =>
+  isOfSilence(name) ? silentProvider(name) : Provider.literals.find((one) => name.startsWith(`${one}_`))
+
+/**
+ * Whether an alarm is shown. Each is judged whatever the settings name, since a request may be pinned to another provider; one about a
+ * provider that they do not name is shown while it fires.
+ */
+export const isShown = (
+  name: AlarmName,
+  { firing }: Pick<AlarmState, "firing">,
+  configured: ReadonlyArray<Provider>
+): boolean => {
+  const provider = providerOf(name)
+  return firing || provider === undefined || configured.includes(provider)
+}
 
 /** What the alarm on event hooks is judged by. */
 interface HookMeasures {

@@ -76,12 +76,24 @@ export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
 /** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
 export const POLLED_PROVIDER = "provider_a" satisfies Provider
 
+/** The one whose events come back as delivery reports by mail (RETURN-4). */
+export const REPORTED_PROVIDER = "smtp" satisfies Provider
+
 /** The webhooks that bring one event a request, by the name of the function that takes it. */
 export const WEBHOOKS = {
   "provider-a-webhook": "provider_a",
   "postmark-webhook": "postmark"
 } as const satisfies Readonly<Record<string, ReportingProvider>>
 export type WebhookName = keyof typeof WEBHOOKS
+
+/** The providers that the settings name: what is shown of providers is about these, in this order. */
+export const providersNamed = ({
+  fallback,
+  primary
+}: {
+  readonly primary: Provider
+  readonly fallback: Provider | undefined
+}): ReadonlyArray<Provider> => Provider.literals.filter((one) => one === primary || one === fallback)
 
 /** Whether rows may hold events that no webhook brought: then they cannot show that the webhook is dead. */
 export const isPolled = (provider: Provider): boolean =>

@@ -6,7 +6,7 @@ import type {
   RecordedEvent,
   IncomingEvent
 } from "../../domain/delivery/delivery-event.ts"
-import type { LogRowId } from "../../domain/ids.ts"
+import type { KeyTag, LogRowId } from "../../domain/ids.ts"
 import type { Provider, WebhookName } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
@@ -26,6 +26,11 @@ export interface RecordOptions {
   readonly polled?: boolean
 }
 
+/** A mail that a delivery report names. `recipients`: which of the reported addresses are recipients of it; absent while its row is not written. */
+export interface MailOfReport {
+  readonly recipients: ReadonlyArray<string> | undefined
+}
+
 /** The writer of delivery events (`record_email_event`, EVENT-10 to EVENT-14). */
 export class DeliveryLog extends Context.Service<
   DeliveryLog,
@@ -37,6 +42,14 @@ export class DeliveryLog extends Context.Service<
     ) => Effect.Effect<LoggedEvent, StoreUnavailable>
     /** Records, to the minute, that a webhook delivered an event of this provider: input of the alarm on silence. */
     readonly heard: (provider: Provider) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * The mail of the relay whose use of a key has this tag, which its Message-ID has to fit; undefined where this installation sent none.
+     * An address that a person had before they were erased still counts.
+     */
+    readonly mailOfReport: (
+      mail: { readonly messageId: string; readonly keyTag: KeyTag },
+      addresses: ReadonlyArray<string>
+    ) => Effect.Effect<MailOfReport | undefined, StoreUnavailable>
     /** The span of the send that wrote the row; undefined where it was not traced. */
     readonly traceparent: (sendId: LogRowId) => Effect.Effect<string | undefined, StoreUnavailable>
     /**

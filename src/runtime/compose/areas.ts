@@ -3,8 +3,9 @@ import { Duration, Effect, Layer } from "effect"
 
 import * as ResendFront from "../../adapters/drop-ins/resend-front.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import { ConfiguredProviders } from "../../application/configured-providers.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
-import { Provider } from "../../domain/mail/provider.ts"
+import { Provider, providersNamed } from "../../domain/mail/provider.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { MailProviders } from "../../ports/mail/mail-provider.ts"
 import type { SimulatedMail } from "../../ports/mail/simulated-mail.ts"
@@ -64,6 +65,7 @@ interface Parts {
 export const areas = (settings: Settings, parts: Parts) => {
   const { credentials, outbox, providers } = parts
   const onlySimulated = Provider.literals.every((provider) => settings.sending.simulates[provider])
+  const named = Layer.succeed(ConfiguredProviders, providersNamed(settings.sending))
   const traced = settings.telemetry.otlpEndpoint !== undefined
   const untraced = mail(settings, {
     providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,
@@ -81,6 +83,7 @@ export const areas = (settings: Settings, parts: Parts) => {
     Layer.provideMerge(accounts(settings, { onlySimulated })),
     Layer.provideMerge(traced ? Layer.provideMerge(layerTraced, untraced) : untraced),
     Layer.provideMerge(parts.database ?? database(settings)),
-    Layer.provideMerge(Supervisors.layer)
+    Layer.provideMerge(Supervisors.layer),
+    Layer.provideMerge(named)
   )
 }

@@ -10,10 +10,15 @@ import {
 import { ROUTING_SERVICE } from "../../adapters/cloudflare/email-delivery.ts"
 import { makeR2Objects } from "../../adapters/cloudflare/r2-objects.ts"
 import * as ServicePipeline from "../../adapters/cloudflare/service-pipeline.ts"
+import * as InternalAlerts from "../../adapters/http-client/internal-alerts.ts"
 import * as MailTemplates from "../../adapters/mail-templates/mail-templates.ts"
 import * as MailReader from "../../adapters/postal-mime/mail-reader.ts"
+import * as ReturnReader from "../../adapters/postal-mime/return-reader.ts"
+import * as DeliveryLog from "../../adapters/postgres/delivery/delivery-log.ts"
 import * as PostgresIntake from "../../adapters/postgres/inbound/intake-store.ts"
 import * as PostgresDeferrals from "../../adapters/postgres/mail/deferrals.ts"
+import * as EventRecording from "../../application/delivery/event-recording.ts"
+import * as ReturnedMails from "../../application/delivery/returned-mail.ts"
 import * as ConvertByEmail from "../../application/inbound/convert-by-email.ts"
 import { MailHome } from "../../application/inbound/mail-home.ts"
 import type { AuthenticityRules } from "../../domain/inbound/sender-authenticity.ts"
@@ -33,13 +38,15 @@ export const MAIL_WORKER_GROUPS: ReadonlySet<string> = new Set([
   "conversion",
   "database",
   "domains",
+  "events",
   "intake",
   "postmark",
   "providerA",
   "providerB",
   "retryQueue",
   "sending",
-  "service"
+  "service",
+  "smtp"
 ])
 
 /** What the worker works with. */
@@ -141,3 +148,24 @@ export const edgeConvertByEmail = ({
     Layer.provide(Layer.succeed(MailObjects, makeR2Objects(bucket))),
     Layer.provide(edgeCrypto)
   )
+
+/** Delivery reports to the bounce address; their alerts go out through the API. */
+const edgeReturnedMails = ({
+  database,
+  settings
+}: MailWorkerParts): Layer.Layer<ReturnedMails.ReturnedMails> =>
+  ReturnedMails.layer(settings.bounceAddress).pipe(
+    Layer.provide(ReturnReader.layer),
+    Layer.provide(EventRecording.layer),
+    Layer.provide([
+      Layer.provide(DeliveryLog.layer, database),
+      InternalAlerts.layer({
+        url: settings.events.internalAlertUrl,
+        proxySecret: settings.access.proxySharedSecret
+      })
+    ])
+  )
+
+/** All that the worker takes mail with. */
+export const edgeMailIntake = (parts: MailWorkerParts) =>
+  Layer.merge(edgeConvertByEmail(parts), edgeReturnedMails(parts))

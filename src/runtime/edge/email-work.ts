@@ -1,18 +1,19 @@
 import { Context, Effect, Layer, Logger, Result, Scope } from "effect"
 
+import { ReturnedMails } from "../../application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { uptime } from "../../application/uptime.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings } from "./bindings.ts"
 import { closeConnections } from "./close-connections.ts"
-import { edgeConvertByEmail, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
+import { edgeMailIntake, MAIL_WORKER_GROUPS, mailWorkerParts } from "./email-layers.ts"
 
 /** Convert-by-email within one invocation; what it opened cannot be used in another. */
 export interface OpenIntake {
   readonly settings: Settings
   /** Rejects with what the effect failed with. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E, ConvertByEmail>) => Promise<A>
+  readonly run: <A, E>(effect: Effect.Effect<A, E, ConvertByEmail | ReturnedMails>) => Promise<A>
   /** Never rejects. */
   readonly close: () => Promise<void>
 }
@@ -35,8 +36,8 @@ export const openIntake = async (env: Bindings): Promise<OpenIntake> => {
   const scope = Scope.makeUnsafe()
   const context = await log(
     Effect.map(
-      Layer.buildWithMemoMap(edgeConvertByEmail(parts.success), Layer.makeMemoMapUnsafe(), scope),
-      Context.pick(ConvertByEmail)
+      Layer.buildWithMemoMap(edgeMailIntake(parts.success), Layer.makeMemoMapUnsafe(), scope),
+      Context.pick(ConvertByEmail, ReturnedMails)
     )
   )
   return {

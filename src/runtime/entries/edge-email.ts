@@ -62,10 +62,8 @@ const email = async (message: EmailMessage, env: Bindings, ctx: Invocation): Pro
     await intake.close()
     throw new Error("convert-email: the mail cannot be stored now, please try again later")
   }
-  if ("refused" in taken) {
-    message.setReject(taken.refused)
-    return intake.close()
-  }
+  if ("refused" in taken) message.setReject(taken.refused)
+  if (!("id" in taken)) return intake.close()
   ctx.waitUntil(workAfter(intake))
 }
 

@@ -4,6 +4,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { webhookMetrics } from "../../adapters/http/routes/delivery/webhook-refusals.ts"
 import { refusedConnections } from "../../adapters/http/server/node-server.ts"
 import { modelMetrics } from "../../application/cascade/watched-model.ts"
+import { ConfiguredProviders } from "../../application/configured-providers.ts"
 import { perLabel, showFromStart } from "../../application/counters.ts"
 import { withDeadline } from "../../application/deadline.ts"
 import { intakeMetrics } from "../../application/inbound/metrics.ts"
@@ -17,7 +18,13 @@ import { Readiness } from "../../ports/readiness.ts"
 import { showProcess } from "./process-metrics.ts"
 
 /** What can be counted here, shown as 0 before it is. */
-const COUNTED = [...mailMetrics, ...intakeMetrics, ...modelMetrics, ...webhookMetrics, refusedConnections]
+const countedOf = (providers: ReadonlyArray<Provider>) => [
+  ...mailMetrics(providers),
+  ...intakeMetrics,
+  ...modelMetrics,
+  ...webhookMetrics(providers),
+  refusedConnections
+]
 
 /** What is read for the page holds so long, milliseconds: scrapers may come as often as they like. */
 const READ_HOLDS_MS = 10_000
@@ -99,7 +106,7 @@ export const layer = (options: {
       const readiness = yield* Readiness
       const board = yield* HealthBoard
       const scope = yield* Scope.Scope
-      yield* showFromStart(COUNTED)
+      yield* showFromStart(countedOf(yield* ConfiguredProviders))
       yield* showProcess(options.version)
       const sparsely = makeSparseLines()
       const figures = board.figures.pipe(

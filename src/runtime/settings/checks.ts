@@ -189,7 +189,8 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
     ...deaf("postmark", postmark.webhookPassword === undefined, "POSTMARK_WEBHOOK_PASSWORD"),
     ...when(retryQueue.address._tag === "None", "EMAIL_DEFER_QUEUE_URL")`
       is empty: there is no retry queue, and an ambiguous send ends failed instead of being tried again`,
-    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`${NO_HOPS}`,
+    ...when(roles.includes("intake") && intake.trustedHops.length === 0, "TRUSTED_MAIL_HOPS")`
+      ${settings.bounceAddress === undefined ? NO_HOPS : "is unset: nothing vouches for senders, and the SMTP intake takes delivery reports alone"}`,
     ...when(
       roles.includes("intake") &&
         intake.hopSecret === undefined &&

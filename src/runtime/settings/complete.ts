@@ -301,6 +301,8 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     sending: sendingOf(values, embedded),
     ...providersOf(values),
     smtp: relayOf(values),
+    /** Undefined: reports about mail of the relay are not taken. */
+    bounceAddress: values.smtp.bounceAddress,
     cloud: cloudOf(values.cloud),
     retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },
     sendQueue: sendQueueOf(values, embedded),

@@ -12,6 +12,7 @@ export type { Role } from "./shapes.ts"
 export type MailSettings = Pick<
   Settings,
   | "cloud"
+  | "bounceAddress"
   | "domains"
   | "embedded"
   | "http"
@@ -27,6 +28,7 @@ export type DeliverySettings = Pick<
   Settings,
   | "access"
   | "alerts"
+  | "bounceAddress"
   | "domains"
   | "embedded"
   | "eventHooks"
@@ -45,7 +47,15 @@ export type BatchSettings = Pick<Settings, "batch" | "cloud" | "conversion" | "e
 export type ConversionSettings = BatchSettings & StoreSettings
 export type InboundSettings = Pick<
   Settings,
-  "cloud" | "conversion" | "domains" | "embedded" | "http" | "intake" | "sending" | "submission"
+  | "bounceAddress"
+  | "cloud"
+  | "conversion"
+  | "domains"
+  | "embedded"
+  | "http"
+  | "intake"
+  | "sending"
+  | "submission"
 >
 export type SharingSettings = Pick<Settings, "domains" | "http" | "sending">
 export type OutreachSettings = Pick<Settings, "domains" | "http" | "providerB" | "sending">

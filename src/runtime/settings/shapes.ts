@@ -2,6 +2,7 @@ import { Effect, Redacted, Result, Schema, SchemaIssue, SchemaTransformation } f
 
 import { hookUrlFault } from "../../domain/delivery/event-hooks.ts"
 import { asciiDomain, parseMailbox } from "../../domain/mail/address.ts"
+import { isReturnLocal } from "../../domain/mail/return-address.ts"
 import { decodedPercent } from "./percent-encoding.ts"
 
 /** Where deferred sends wait (`EMAIL_DEFER_QUEUE_URL`). */
@@ -205,6 +206,17 @@ export const redisUrl = parsed("must look like redis://host:6379 or rediss://hos
   const url = urlOf(value)
   return url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== "" ? value : undefined
 }).check(decodable)
+
+/** A bare address that leaves room for a token. */
+export const returnAddress = parsed(
+  "must be a bare address with at most 11 letters, digits, dots and hyphens before the @, such as bounce@bounces.example.com",
+  (value) => {
+    const at = value.lastIndexOf("@")
+    const local = value.slice(0, Math.max(at, 0)).toLowerCase()
+    const found = asciiDomain(value.slice(at + 1))
+    return found !== undefined && isReturnLocal(local) ? { local, domain: found.toLowerCase() } : undefined
+  }
+)
 
 /** A `smtp:` or `smtps:` URL with a host; it may hold a user name with its password. */
 export const relayUrl = parsed(

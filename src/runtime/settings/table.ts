@@ -27,6 +27,7 @@ import {
   redisUrl,
   region,
   relayUrl,
+  returnAddress,
   roles,
   serviceAccountKey,
   text,
@@ -103,7 +104,7 @@ export const AREAS = {
       Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.`,
     prepare: open("DB_PREPARE", flag, { fallback: "1" })`
       0: statements are not prepared by name, for a pooler in transaction mode that does not keep prepared statements (PgBouncer before
-      1.21, or one whose max_prepared_statements is 0).`
+      1.21).`
   }),
 
   sending: area("Sending", {
@@ -132,7 +133,7 @@ export const AREAS = {
       fallback: "postlane"
     })`What sends call themselves there.`,
     costUsd: open("EMAIL_PROVIDERA_COST_USD", decimal, { fallback: "0.0004", unit: "USD a message" })`
-      Price of a message in email_log.cost_usd: Resend's Pro plan, 20 USD for 50,000 mails (resend.com/pricing).`
+      Price of a message in email_log.cost_usd: Resend's Pro plan (resend.com/pricing).`
   }),
 
   providerB: area("provider_b (Amazon SES)", {
@@ -151,7 +152,7 @@ export const AREAS = {
       What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.`,
     endpoint: open("PROVIDERB_ENDPOINT", httpUrl, vendor)`Address of the SES v2 API.`,
     costUsd: open("EMAIL_PROVIDERB_COST_USD", decimal, { fallback: "0.0001", unit: "USD a message" })`
-      Price of a message in email_log.cost_usd: 0.10 USD for 1,000 mails (aws.amazon.com/ses/pricing).`
+      Price of a message in email_log.cost_usd (aws.amazon.com/ses/pricing).`
   }),
 
   smtp: area("smtp (a relay of your own)", {
@@ -159,7 +160,9 @@ export const AREAS = {
       smtps://user:password@host:465 or smtp://user:password@host:587; required whenever smtp is primary or fallback. %-encode user
       name and password. Embedded and unset, smtp is simulated.`,
     tls: open("SMTP_TLS", oneOf(["required", "optional"]), { fallback: "required" })`
-      optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`
+      optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`,
+    bounceAddress: open("BOUNCE_ADDRESS", returnAddress)`
+      Where delivery reports about mail of smtp come back to, such as bounce@bounces.example.com. Unset, to the From address.`
   }),
 
   postmark: area("postmark (Postmark)", {
@@ -172,7 +175,7 @@ export const AREAS = {
       Their password. Unset, every event is refused.`,
     baseUrl: open("POSTMARK_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
     costUsd: open("EMAIL_POSTMARK_COST_USD", decimal, { fallback: "0.0015", unit: "USD a message" })`
-      Price of a message: 15 USD for 10,000 (postmarkapp.com/pricing).`
+      Price of a message (postmarkapp.com/pricing).`
   }),
 
   cloud,
@@ -305,7 +308,7 @@ export const AREAS = {
     serviceName: open("OTEL_SERVICE_NAME", text, { fallback: "postlane" })`
       Name of this service at the collector.`,
     tracesSampler: open("OTEL_TRACES_SAMPLER", text, { fallback: "parentbased_always_on" })`
-      Which traces are recorded, as OpenTelemetry names it: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio. Another name is said at the start, and the default holds.`,
+      Which traces are recorded, as OpenTelemetry names it: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio.`,
     tracesSamplerArg: open("OTEL_TRACES_SAMPLER_ARG", text, { otherwise: "1" })`
       The share of traces that the samplers by ratio record, from 0 to 1.`
   })

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Stream } from "effect"
 
 import { takeIn } from "../../../src/adapters/cloudflare/email-delivery.ts"
+import { ReturnedMails } from "../../../src/application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { MAX_MAIL_BYTES } from "../../../src/domain/inbound/incoming-mail.ts"
 import { anyId } from "../../support/any-id.ts"
@@ -48,7 +49,21 @@ const layer = Layer.mock(ConvertByEmail, {
       })
     )
 })
-const take = (mail: ReturnType<typeof message>) => Effect.provide(takeIn(mail, RECIPIENTS), layer)
+const returns = Layer.mock(ReturnedMails, {
+  isFor: (to) => to === "bounce@in.test",
+  accept: ({ raw }) => Effect.as(Stream.runDrain(raw), { recorded: 1 })
+})
+const take = (mail: ReturnType<typeof message>) => Effect.provide(takeIn(mail, RECIPIENTS), [layer, returns])
+
+it.effect("a mail to the bounce address is a report, and no document; its size is bounded, too", () =>
+  Effect.gen(function* () {
+    reads.length = 0
+    const to = "bounce@in.test"
+    assert.deepStrictEqual(yield* take({ ...message(10), from: "", to }), { reported: true })
+    assert.property(yield* take({ ...message(MAX_MAIL_BYTES + 1), to }), "refused")
+    assert.deepStrictEqual(reads, [])
+  })
+)
 
 it.effect("takes a mail of the largest size, and refuses one that is larger whatever it is said to be", () =>
   Effect.gen(function* () {

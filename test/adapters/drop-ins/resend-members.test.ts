@@ -110,7 +110,6 @@ describe("what the SDK has beside", () => {
   it("refuses what it cannot do, and what would send past it", async () => {
     const { emails } = ours
     const answers = await Promise.all([
-      emails.update(),
       emails.share(),
       emails.metrics(),
       emails.attachments.list(),
@@ -277,6 +276,50 @@ describe("the send queue", () => {
     const tooLate = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString()
     expect((await resend.emails.send({ ...email, scheduledAt: tooLate })).error?.message).toBe(
       "scheduledAt: is more than 30 days ahead"
+    )
+  })
+
+  it("moves what waits to another time, and what has left stays as it is", async () => {
+    const resend = resendOf(database)
+    const first = new Date(Date.now() + 3_600_000).toISOString()
+    const second = new Date(Date.now() + 7_200_000).toISOString()
+    const { data } = await resend.emails.send({ ...email, scheduledAt: first })
+    const id = data?.id ?? ""
+    expect(await resend.emails.update({ id, scheduledAt: second })).toMatchObject({
+      data: { object: "email", id },
+      error: null
+    })
+    expect((await resend.emails.get(id)).data).toMatchObject({
+      last_event: "scheduled",
+      scheduled_at: second
+    })
+    // The name of the HTTP API, too.
+    expect((await resend.emails.update({ id, scheduled_at: first } as never)).error).toBeNull()
+    expect((await resend.emails.get(id)).data?.scheduled_at).toBe(first)
+    const tooLate = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString()
+    const refused = [
+      await resend.emails.update({ id, scheduledAt: tooLate }),
+      await resend.emails.update({ id, scheduledAt: "in 1 hour" }),
+      await resend.emails.update({ id } as never),
+      await resend.emails.update({ id, scheduledAt: second, subject: "x" } as never),
+      await resend.emails.update({ id: "none", scheduledAt: second }),
+      await resend.emails.update({ id: "00000000-0000-7000-8000-000000000000", scheduledAt: second })
+    ]
+    expect(refused.map(({ error }) => [error?.name, error?.statusCode])).toEqual([
+      ["validation_error", 422],
+      ["validation_error", 422],
+      ["missing_required_field", 422],
+      ["invalid_parameter", 422],
+      ["not_found", 404],
+      ["not_found", 404]
+    ])
+    expect(refused[0]?.error?.message).toBe("scheduledAt: is more than 30 days ahead")
+    expect((await resend.emails.get(id)).data?.scheduled_at).toBe(first)
+    await resend.emails.cancel(id)
+    const ended = (await resend.emails.update({ id, scheduledAt: second })).error
+    expect(ended?.message).toContain("it is cancelled")
+    expect((await resendOf({}).emails.update({ id, scheduledAt: second })).error?.name).toBe(
+      "application_error"
     )
   })
 

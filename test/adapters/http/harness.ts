@@ -25,6 +25,7 @@ import { RepeatableCalls } from "../../../src/application/accounts/repeatable-ca
 import { SignIn } from "../../../src/application/accounts/sign-in.ts"
 import { TeamInvitations } from "../../../src/application/accounts/team-invitations.ts"
 import { BatchControls } from "../../../src/application/batch/controls.ts"
+import { ConfiguredProviders } from "../../../src/application/configured-providers.ts"
 import { BulkConversions } from "../../../src/application/conversion/bulk.ts"
 import { Conversions } from "../../../src/application/conversion/conversions.ts"
 import { FileWatch } from "../../../src/application/conversion/file-watch.ts"
@@ -46,6 +47,7 @@ import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts
 import * as SenderAccess from "../../../src/application/send-queue/sender-access.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
+import { Provider } from "../../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { Access, Admins, type MagicLinks } from "../../../src/ports/accounts/access.ts"
 import { Accounts, ContactMessages, TeamInvites } from "../../../src/ports/accounts/accounts.ts"
@@ -127,6 +129,8 @@ const NO_HEALTH: HealthFacts = {
 
 /** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
 export interface Behind {
+  /** Those that the settings name; all of them where this is missing. */
+  readonly providers: ReadonlyArray<Provider>
   readonly send: Mailer["Service"]["send"]
   readonly sendQueue: Partial<SendQueue["Service"]>
   readonly senders: Layer.Layer<SenderTokens>
@@ -232,6 +236,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         })
       ),
     behind.recording ?? Layer.mock(EventRecording, {}),
+    Layer.succeed(ConfiguredProviders, behind.providers ?? Provider.literals),
     behind.digest ?? Layer.mock(AuditDigest, {}),
     behind.campaigns ?? Layer.succeed(CampaignEvents, CampaignEvents.of({ record: () => Effect.void })),
     behind.outreach ?? Layer.mock(Outreach, {}),

@@ -258,7 +258,8 @@ describe("Postmark: inactive recipients", () => {
     return Effect.gen(function* () {
       const { fake, provider } = yield* postmarkWithFake({ inactive: ["bob@inactive.test"] })
       const to = [box("ann@example.test"), box("bob@inactive.test")]
-      const { messageId } = yield* provider.send(provider.prepare(mail({ to }), KEY))
+      const { messageId, withheld } = yield* provider.send(provider.prepare(mail({ to }), KEY))
+      assert.deepStrictEqual(withheld, ["bob@inactive.test"])
       assert.strictEqual(fake.acceptedCount, 1)
       assert.strictEqual(lines.length, 1)
       assert.include(lines[0], messageId)

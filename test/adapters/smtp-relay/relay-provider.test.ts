@@ -5,6 +5,7 @@ import PostalMime from "postal-mime"
 
 import { examineRelay } from "../../../src/adapters/smtp-relay/examination.ts"
 import type { FailureKind } from "../../../src/domain/mail/failover.ts"
+import { returnMessageId, returnToken } from "../../../src/domain/mail/return-address.ts"
 import type { MailProvider } from "../../../src/ports/mail/mail-provider.ts"
 import { box, keyOf, mail } from "../../support/files/mail-message.ts"
 import { LOCAL_CERTIFICATE } from "../../support/vendors/certificate.ts"
@@ -132,6 +133,30 @@ describe("smtp: what a failure proves (MAIL-36)", () => {
         assert.match(failure.message, /SMTP_URL/)
       }
     })
+  )
+})
+
+describe("smtp: answers that nobody asked for (S3)", () => {
+  it.effect.each(["connect", "EHLO", "MAIL", "RCPT", "DATA"] as const)(
+    "one more at %s proves nothing of a later command, and the connection is given up",
+    (step) =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* relayWithFake()
+        const usual = {
+          connect: "220 hi",
+          EHLO: "250 ok",
+          MAIL: "250 ok",
+          RCPT: "250 ok",
+          DATA: "354 go on"
+        }[step]
+        fake.answers[step] = `${usual}\r\n250 2.0.0 queued as 4F2A` as "250 ok"
+        const failure = yield* failing(provider)
+        assert.strictEqual(failure.kind, "unavailable")
+        assert.strictEqual(fake.taken.length, 0)
+        delete fake.answers[step]
+        yield* sending(provider)
+        assert.strictEqual(fake.connections(), 2)
+      })
   )
 })
 
@@ -275,6 +300,60 @@ describe("smtp: a mail on the wire", () => {
       assert.strictEqual(fake.taken.length, 2)
       assert.strictEqual(fake.connections(), 2)
     })
+  )
+})
+
+describe("smtp: reports come back to a bounce address (RETURN-1)", () => {
+  const returns = { local: "bounce", domain: "in.test" }
+  const to = ["ann@example.test", "a+b=c@example.test", "jürgen@example.test"].map((one) => box(one))
+
+  it.effect(
+    "the envelope names the mail, and a relay that offers DSN is asked for reports of each recipient",
+    () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* relayWithFake({ returns, offers: ["DSN", "SMTPUTF8"] })
+        const { messageId } = yield* sending(provider, mail({ to }))
+        const token = returnToken(KEY.tag)
+        const [mailFrom, ...rcpts] = fake.heard.filter((line) => /^(?:MAIL|RCPT)/.test(line))
+        assert.strictEqual(mailFrom, `MAIL FROM:<bounce+${token}@in.test> SMTPUTF8 RET=HDRS ENVID=${token}`)
+        assert.deepStrictEqual(rcpts, [
+          "RCPT TO:<ann@example.test> NOTIFY=SUCCESS,FAILURE,DELAY ORCPT=rfc822;ann@example.test",
+          "RCPT TO:<a+b=c@example.test> NOTIFY=SUCCESS,FAILURE,DELAY ORCPT=rfc822;a+2Bb+3Dc@example.test",
+          "RCPT TO:<jürgen@example.test> NOTIFY=SUCCESS,FAILURE,DELAY"
+        ])
+        assert.strictEqual(messageId, returnMessageId(returns, KEY.tag))
+        const [taken] = fake.taken
+        assert.include(taken?.raw ?? "", `X-Postlane-Return: ${token}\r\n`)
+        // The first half of the token is known by the Message-ID; nothing else of the mail may give the rest away.
+        assert.notInclude((taken?.raw ?? "").replaceAll(token, ""), KEY.tag)
+      })
+  )
+
+  it.effect("a relay without DSN gets the envelope sender alone, and a mail without a tag its own From", () =>
+    Effect.gen(function* () {
+      const { fake, provider } = yield* relayWithFake({ returns })
+      yield* sending(provider)
+      yield* provider.send(provider.prepare(mail(), { ...KEY, tag: undefined }))
+      const heard = fake.heard.filter((line) => /^(?:MAIL|RCPT)/.test(line))
+      assert.match(heard[0] ?? "", /^MAIL FROM:<bounce\+[a-z2-7]{52}@in\.test> SIZE=\d+$/)
+      assert.strictEqual(heard[1], "RCPT TO:<ann@example.test>")
+      assert.match(heard[2] ?? "", /^MAIL FROM:<noreply@postlane\.test> /)
+    })
+  )
+
+  it.effect(
+    "a request that was queued before the address was set keeps its bytes, and the other way round",
+    () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* relayWithFake({ returns })
+        const without = yield* relayWithFake()
+        for (const request of [provider.prepare(mail(), KEY), without.provider.prepare(mail(), KEY)]) {
+          yield* provider.send(JSON.parse(JSON.stringify(request)))
+          yield* without.provider.send(request)
+        }
+        assert.deepStrictEqual(fake.taken, without.fake.taken)
+        assert.notStrictEqual(fake.taken[0]?.from, fake.taken[1]?.from)
+      })
   )
 })
 

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
+import { ConfiguredProviders } from "../../../src/application/configured-providers.ts"
 import { layer as layerNotices, watchAlarms } from "../../../src/application/delivery/alarms.ts"
 import { AlertConfig } from "../../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
@@ -95,9 +96,30 @@ const firing = Effect.map(Metric.snapshot, (all) =>
   )
 )
 
+/** Alarms with a figure on the page of metrics. */
+const shown = Effect.map(firing, (all) =>
+  Object.keys(all).filter((name) => /^(?:silence|provider)_/.test(name))
+)
+
 const FAILING = { ...NOTHING, failovers: 3 }
 
 describe("alarms", () => {
+  it.effect("about a provider that the settings do not name are judged, and shown while they fire", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld()
+      const tick = Effect.provideService(world.tick, ConfiguredProviders, ["smtp", "postmark"])
+      yield* tick
+      assert.deepStrictEqual(yield* shown, ["silence_postmark"])
+      world.measures.now = { ...NOTHING, silent: { ...NOTHING.silent, provider_b: 1_000 } }
+      yield* passMinutes(tick, 2)
+      assert.sameMembers(yield* shown, ["silence_postmark", "silence_provider_b"])
+      assert.lengthOf(yield* world.subjects, 1)
+      world.measures.now = NOTHING
+      yield* passMinutes(tick, 90)
+      assert.deepStrictEqual(yield* shown, ["silence_postmark"])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
   it.effect(
     "report the begin and the end of an episode once, on both channels, across changes of the leader",
     () =>

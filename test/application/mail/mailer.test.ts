@@ -48,6 +48,53 @@ describe("a send", () => {
     )
   }
 
+  it.effect(
+    "a recipient whom the provider itself does not mail is named by the answer, the row and every repetition (MAIL-62)",
+    () =>
+      Effect.gen(function* () {
+        const to = ["ann@x.test", "Bob@X.test"]
+        const world = yield* makeHarness({
+          primary: "postmark",
+          wrapProviders: (real) =>
+            Effect.succeed({
+              get: (name) => {
+                const provider = real.get(name)
+                const withheld = ["bob@x.test", "stranger@x.test"]
+                return (
+                  provider && {
+                    ...provider,
+                    send: (request) =>
+                      Effect.map(provider.send(request), (accepted) => ({ ...accepted, withheld }))
+                  }
+                )
+              }
+            })
+        })
+        const direct = yield* world.send(mail({ to, cc: "cy@x.test", idempotencyKey: "direct" }))
+        assert.deepInclude(direct, { ok: true, status: "sent", suppressedRecipients: ["bob@x.test"] })
+        assert.deepInclude(yield* world.send(mail({ to, cc: "cy@x.test", idempotencyKey: "direct" })), {
+          suppressedRecipients: ["bob@x.test"]
+        })
+        world.scripts.postmark.push("ambiguous-lost")
+        yield* world.send(mail({ to, idempotencyKey: "later" }))
+        yield* TestClock.adjust("2 minutes")
+        yield* world.retry((yield* world.queued)[0]!)
+        const sent = world.database.rows().filter(({ outcome }) => outcome === "sent")
+        assert.deepStrictEqual(
+          sent.map(({ dropped, others, recipientCount, to: left }) => [
+            left,
+            others,
+            dropped,
+            recipientCount
+          ]),
+          [
+            [["ann@x.test"], ["cy@x.test"], ["bob@x.test"], 2],
+            [["ann@x.test"], [], ["bob@x.test"], 1]
+          ]
+        )
+      })
+  )
+
   it.effect("S3: does not fail over a pinned send, and says who refused", () =>
     Effect.gen(function* () {
       const world = yield* makeHarness({ primary: "provider_b", fallback: "provider_b" })

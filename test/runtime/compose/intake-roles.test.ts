@@ -6,6 +6,7 @@ import { Deferred, Effect, Layer, Logger, Result, Stream } from "effect"
 import { createTransport } from "nodemailer"
 import { afterEach } from "vitest"
 
+import { ReturnedMails } from "../../../src/application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { intakeWorkers } from "../../../src/runtime/compose/inbound/inbound-roles.ts"
 import { Supervisors } from "../../../src/runtime/process/supervisor.ts"
@@ -47,6 +48,10 @@ const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
     clean: Effect.never,
     sweep: Effect.never
   })
+  const returns = Layer.mock(ReturnedMails, {
+    isFor: (to) => settings.success.bounceAddress !== undefined && to.startsWith("bounce+"),
+    accept: ({ raw }) => Effect.as(Stream.runDrain(raw), { recorded: 1 })
+  })
   const listens = yield* Deferred.make<number | string>()
   const logger = Logger.make(({ logLevel, message }) => {
     if (logLevel === "Error") Deferred.doneUnsafe(listens, Effect.succeed(String(message)))
@@ -54,7 +59,7 @@ const start = Effect.fnUntraced(function* (env: Env, embedded = false) {
     if (port !== undefined) Deferred.doneUnsafe(listens, Effect.succeed(Number(port)))
   })
   yield* Layer.build(intakeWorkers(settings.success)).pipe(
-    Effect.provide([intake, Supervisors.layer, Logger.layer([logger])])
+    Effect.provide([intake, returns, Supervisors.layer, Logger.layer([logger])])
   )
   const said = yield* Deferred.await(listens)
   return { port: Number(said), said: String(said), trusted }
@@ -108,6 +113,14 @@ describe("the SMTP server of the role intake", () => {
           assert.deepStrictEqual(trusted, [true, true])
         }
       })
+  )
+
+  it.live("takes delivery reports alone where no hop vouches for senders and BOUNCE_ADDRESS is set", () =>
+    Effect.gen(function* () {
+      const { port } = yield* start({ BOUNCE_ADDRESS: "bounce@in.test" })
+      assert.match(yield* send(port, "bounce+token@in.test"), /^250 /)
+      assert.match(yield* send(port, "convert@in.test"), /550 5\.1\.1 /)
+    })
   )
 
   it.live("does not start in production without a trusted hop, and logs it", () =>

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 
 import * as BatchLines from "../../../src/adapters/bedrock/batch-lines.ts"
 import { BatchReplay } from "../../../src/application/batch/replay.ts"
+import { ReturnedMails } from "../../../src/application/delivery/returned-mail.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { ringBell } from "../../../src/application/work-bell.ts"
 import { BatchService } from "../../../src/ports/batch/batch-service.ts"
@@ -59,6 +60,7 @@ const idleProcess = (looks: Array<string>) => {
       clean: Effect.never,
       sweep: Effect.never
     }),
+    Layer.mock(ReturnedMails, { isFor: () => false }),
     Layer.mock(FileObjects, { list: () => Stream.empty }),
     Layer.mock(BatchObjects, {}),
     Layer.mock(BatchStore, {}),

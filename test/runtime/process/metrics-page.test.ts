@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Metric, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
+import { countRefusal } from "../../../src/adapters/http/routes/delivery/webhook-refusals.ts"
+import { ConfiguredProviders } from "../../../src/application/configured-providers.ts"
 import { countRetry } from "../../../src/application/mail/metrics.ts"
 import { type Figures, HealthBoard, OPEN, QUEUES } from "../../../src/ports/delivery/health-board.ts"
 import { MetricsPage } from "../../../src/ports/metrics-page.ts"
@@ -61,6 +63,24 @@ const onPage = <A, E>(
   )
 
 describe("the page of metrics", () => {
+  it.effect("names the providers of the settings alone, and another one once it is counted", () =>
+    Effect.gen(function* () {
+      const named = (page: ReadonlyMap<string, number>) =>
+        new Set([...page.keys()].flatMap((key) => /(?:provider|source)="(\w+)"/.exec(key)?.[1] ?? []))
+      const [before, after] = yield* onPage(
+        Effect.succeed({ ...FIGURES, newestEvents: [] }),
+        Effect.gen(function* () {
+          const first = yield* samples
+          yield* countRefusal("provider_b", "secret", "wrong")
+          return [first, yield* samples] as const
+        })
+      ).pipe(Effect.provideService(ConfiguredProviders, ["smtp", "postmark"]))
+      assert.deepStrictEqual(named(before), new Set(["smtp", "postmark", "none"]))
+      assert.isFalse(before.has('postlane_webhook_refused_total{source="smtp",reason="secret"}'))
+      assert.deepStrictEqual(named(after), new Set(["smtp", "postmark", "none", "provider_b"]))
+    })
+  )
+
   it.effect("shows every counter with its known labels as 0 before anything is counted", () =>
     Effect.gen(function* () {
       const [before, after] = yield* onPage(

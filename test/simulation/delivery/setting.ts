@@ -321,6 +321,7 @@ export const makeWorld = (
         DeliveryLog.of({
           record: (event, options) => road("record event", log.record(event, options)),
           heard: () => Effect.void,
+          mailOfReport: (mail, addresses) => road("report's mail", log.mailOfReport(mail, addresses)),
           traceparent: (sendId) => log.traceparent(sendId),
           releaseAlert: (sendId, taken) => road("release alert", log.releaseAlert(sendId, taken)),
           confirmAlert: (sendId) => road("confirm alert", log.confirmAlert(sendId)),

@@ -7,6 +7,7 @@ import { Effect, Redacted, type Scope } from "effect"
 import { makeRelayProvider } from "../../../src/adapters/smtp-relay/relay-provider.ts"
 import type { Relay } from "../../../src/adapters/smtp-relay/session.ts"
 import { formattedKey } from "../../../src/domain/mail/address.ts"
+import { readReturnPath, type ReturnAddress } from "../../../src/domain/mail/return-address.ts"
 import { KEY_TAG } from "../../../src/domain/mail/tag.ts"
 import type { PeerOutcome, ProviderUnderTest, WireFault } from "../../contracts/mail/mail-provider.ts"
 import { LOCAL_CERTIFICATE } from "./certificate.ts"
@@ -252,7 +253,11 @@ export const LOGIN = { user: USER, password: Redacted.make(PASSWORD) }
 
 /** The adapter with a relay behind it. */
 export const relayWithFake = (
-  options: FakeRelayOptions & { readonly relay?: Partial<Relay>; readonly attemptTimeoutMs?: number } = {}
+  options: FakeRelayOptions & {
+    readonly relay?: Partial<Relay>
+    readonly returns?: ReturnAddress
+    readonly attemptTimeoutMs?: number
+  } = {}
 ) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
@@ -261,6 +266,7 @@ export const relayWithFake = (
     )
     const provider = yield* makeRelayProvider({
       relay: relayAt(fake.port, options.relay),
+      returns: options.returns,
       attemptTimeoutMs: options.attemptTimeoutMs ?? 15_000
     })
     return { fake, provider }
@@ -281,31 +287,39 @@ const FAULTS: Readonly<Record<WireFault, Partial<Record<Step, Answer>>>> = {
   "accepted-hang": { dot: "accepted-hang" }
 }
 
-/** A relay, as test/contracts/mail asks for a provider. Its mails carry the key's tag in their Message-ID. */
-export const relayUnderTest: Effect.Effect<ProviderUnderTest, never, Scope.Scope> = Effect.map(
-  relayWithFake(),
-  ({ fake, provider }) => ({
-    provider,
-    peer: {
-      wire: {
-        next: (fault) => Effect.sync(() => fake.script(FAULTS[fault])),
-        bodies: Effect.sync(() => fake.taken.map(({ raw }) => raw)),
-        secrets: []
-      },
-      next: (...outcomes) => Effect.sync(() => fake.script(...outcomes.map((outcome) => OUTCOMES[outcome]))),
-      copies: Effect.sync(() =>
-        fake.taken.map(({ raw, to }) => {
-          const messageId = /^Message-ID:\s+<(.+)>\r$/m.exec(raw)?.[1] ?? ""
-          return {
-            messageId,
-            recipients: to.map(formattedKey),
-            tags: { [KEY_TAG]: messageId.split("@")[0] ?? "" }
-          }
-        })
-      ),
-      received: Effect.sync(() => fake.count("MAIL")),
-      arrived: (count) => Effect.promise(() => fake.until(() => fake.count(".") >= count)),
-      gaveUp: Effect.promise(() => fake.until(() => fake.closed() > 0))
-    }
-  })
-)
+/** What a report of a mail would bring back: the tag, in the envelope sender, or without a bounce address in the Message-ID. */
+const tagIn = (from: string, messageId: string, returns: ReturnAddress | undefined): string =>
+  (returns === undefined ? messageId.split("@")[0] : readReturnPath(returns, from)?.tag) ?? ""
+
+/** A relay, as test/contracts/mail asks for a provider. */
+export const relayUnderTest = (
+  returns?: ReturnAddress
+): Effect.Effect<ProviderUnderTest, never, Scope.Scope> =>
+  Effect.map(
+    relayWithFake({ offers: ["SIZE 20000000", "DSN"], ...(returns && { returns }) }),
+    ({ fake, provider }) => ({
+      provider,
+      peer: {
+        wire: {
+          next: (fault) => Effect.sync(() => fake.script(FAULTS[fault])),
+          bodies: Effect.sync(() => fake.taken.map(({ raw }) => raw)),
+          secrets: []
+        },
+        next: (...outcomes) =>
+          Effect.sync(() => fake.script(...outcomes.map((outcome) => OUTCOMES[outcome]))),
+        copies: Effect.sync(() =>
+          fake.taken.map(({ from, raw, to }) => {
+            const messageId = /^Message-ID:\s+<(.+)>\r$/m.exec(raw)?.[1] ?? ""
+            return {
+              messageId,
+              recipients: to.map(formattedKey),
+              tags: { [KEY_TAG]: tagIn(from, messageId, returns) }
+            }
+          })
+        ),
+        received: Effect.sync(() => fake.count("MAIL")),
+        arrived: (count) => Effect.promise(() => fake.until(() => fake.count(".") >= count)),
+        gaveUp: Effect.promise(() => fake.until(() => fake.closed() > 0))
+      }
+    })
+  )

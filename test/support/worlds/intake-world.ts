@@ -17,13 +17,18 @@ import {
   layerInProcess,
   type MailReaderOptions
 } from "../../../src/adapters/postal-mime/process-mail-reader.ts"
+import * as ReturnReader from "../../../src/adapters/postal-mime/process-return-reader.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as DeliveryLog from "../../../src/adapters/postgres/delivery/delivery-log.ts"
 import * as PostgresIntake from "../../../src/adapters/postgres/inbound/intake-store.ts"
 import * as Deferrals from "../../../src/adapters/postgres/mail/deferrals.ts"
 import * as MailStore from "../../../src/adapters/postgres/mail/mail-store.ts"
 import * as ReaderProcess from "../../../src/adapters/reader-process/reader-process.ts"
 import { serveSmtp, type SmtpOptions } from "../../../src/adapters/smtp/smtp-server.ts"
 import * as ReadPages from "../../../src/application/conversion/work/read-pages.ts"
+import { Alerts } from "../../../src/application/delivery/alerts.ts"
+import * as EventRecording from "../../../src/application/delivery/event-recording.ts"
+import * as ReturnedMails from "../../../src/application/delivery/returned-mail.ts"
 import {
   ConvertByEmail,
   layer as layerConvertByEmail
@@ -33,7 +38,9 @@ import { IntakeConfig } from "../../../src/application/inbound/intake-config.ts"
 import * as LibraryReplies from "../../../src/application/inbound/library-replies.ts"
 import * as Mailer from "../../../src/application/mail/mailer.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
+import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
 import type { AuthenticityRules } from "../../../src/domain/inbound/sender-authenticity.ts"
+import type { ReturnAddress } from "../../../src/domain/mail/return-address.ts"
 import { ConvertPipeline } from "../../../src/ports/inbound/convert-pipeline.ts"
 import { IntakeStore } from "../../../src/ports/inbound/intake-store.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
@@ -141,6 +148,7 @@ export interface WorldOptions {
   readonly outcome?: () => SimulatedOutcome
   readonly smtp?: Partial<SmtpOptions>
   readonly maxAttachmentBytes?: number
+  readonly bounceAddress?: ReturnAddress
   /** What reading one mail may take. */
   readonly reader?: MailReaderOptions
   /** How replies go out; through the library where this is missing. */
@@ -163,6 +171,7 @@ const CustomerFunds = Schema.Struct({
 export const startIntake = async (options: WorldOptions = {}) => {
   const folder = await mkdtemp(join(TEMPORARY, "postlane-intake-"))
   const scope = Scope.makeUnsafe()
+  const alerts: Array<FailedSend> = []
   const interfere: Interfere = options.interfere ?? ((_, call) => call)
   const rules = options.rules ?? RULES
   const provider = makeMemoryProvider({
@@ -222,13 +231,33 @@ export const startIntake = async (options: WorldOptions = {}) => {
         heartbeat: options.heartbeat ?? Duration.minutes(1)
       })
     ]),
+    Layer.merge(
+      ReturnedMails.layer(options.bounceAddress).pipe(
+        Layer.provide(Layer.provide(ReturnReader.layerInProcess, ReaderProcess.layer)),
+        Layer.provide(EventRecording.layer),
+        Layer.provide([
+          DeliveryLog.layer,
+          Layer.succeed(Alerts, {
+            raise: (failed) =>
+              Effect.as(
+                Effect.sync(() => void alerts.push(failed)),
+                { delivery: "delivered" as const, escalated: undefined }
+              )
+          })
+        ])
+      )
+    ),
     Layer.provideMerge(objects),
     Layer.provideMerge(layerPostgres),
     Layer.provide(NodeCrypto.layer)
   )
   const context = await Effect.runPromise(Effect.provide(Layer.buildWithScope(layer, scope), quiet))
   const run = <A, E>(
-    effect: Effect.Effect<A, E, ConvertByEmail | WriteSql | MailObjects | Scope.Scope>
+    effect: Effect.Effect<
+      A,
+      E,
+      ConvertByEmail | ReturnedMails.ReturnedMails | WriteSql | MailObjects | Scope.Scope
+    >
   ): Promise<A> =>
     Effect.runPromise(Effect.provide(Effect.provide(Scope.provide(effect, scope), context), quiet))
   const { port } = await run(
@@ -253,6 +282,8 @@ export const startIntake = async (options: WorldOptions = {}) => {
     /** Where the objects are. */
     folder,
     intake,
+    /** Alerts about events, in their order. */
+    alerts,
     run,
     sql,
     /** Copies that left, oldest first. */

@@ -1,9 +1,11 @@
 import { Clock, Effect, Schema } from "effect"
 
+import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry, LogRow, RecordedEvent } from "../../../src/adapters/memory/mail/tables.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import * as PostgresDeliveryLog from "../../../src/adapters/postgres/delivery/delivery-log.ts"
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../../src/domain/ids.ts"
 import { FailureKind } from "../../../src/domain/mail/failover.ts"
 import { Attempt } from "../../../src/domain/mail/logged-attempt.ts"
@@ -11,6 +13,7 @@ import { Provider } from "../../../src/domain/mail/provider.ts"
 import { SendStatus } from "../../../src/domain/mail/send-result.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
 import { type Suppression, SuppressionReason } from "../../../src/domain/mail/suppression/policy.ts"
+import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { anyId } from "../any-id.ts"
 import { clockAhead } from "../later.ts"
@@ -24,6 +27,8 @@ export interface MailWorld {
   readonly confirmAlert: (sendId: string) => Effect.Effect<boolean>
   /** Claims the alert that is due for longest. */
   readonly claimDueAlert: Effect.Effect<object | undefined>
+  /** The mail that a delivery report names. */
+  readonly mailOfReport: DeliveryLog["Service"]["mailOfReport"]
   /** The key under which a mail is asked for now, and what became of it. */
   readonly openKey: (key: string) => Effect.Effect<OpenKey>
   /** All rows, oldest first. */
@@ -75,6 +80,11 @@ export const makeMemoryWorld: Effect.Effect<MailWorld> = Effect.gen(function* ()
     releaseAlert: (sendId) => at(database.releaseAlert(anyId(sendId))),
     confirmAlert: (sendId) => at(database.confirmAlert(anyId(sendId))),
     claimDueAlert: at(database.claimDueAlert),
+    mailOfReport: (mail, addresses) =>
+      DeliveryLog.use((log) => log.mailOfReport(mail, addresses)).pipe(
+        Effect.provide(MemoryDeliveryLog.layer(database)),
+        at
+      ),
     openKey: (key) => at(Effect.orDie(makeDeferrals(database).openKey(key))),
     rows: Effect.sync(database.rows),
     suppressions: Effect.sync(database.suppressions),
@@ -205,6 +215,11 @@ export const makePostgresWorld: Effect.Effect<MailWorld, never, MailStore | Writ
         Effect.map(([row]) => row && { sendId: row["sendId"], ...Object(row["details"]) }),
         Effect.orDie
       ),
+      mailOfReport: (mail, addresses) =>
+        DeliveryLog.use((log) => log.mailOfReport(mail, addresses)).pipe(
+          Effect.provide(PostgresDeliveryLog.layer),
+          Effect.provideService(WriteSql, sql)
+        ),
       openKey: (key) =>
         sql`select key, state from email_open_key(${key})`.pipe(
           Effect.flatMap(decodeOpenKey),

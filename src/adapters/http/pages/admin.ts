@@ -3,7 +3,7 @@ import { ALERT_CHANNELS, CHANNEL_NAMES } from "../../../domain/delivery/alert-po
 import { WantedType } from "../../../domain/delivery/event-hooks.ts"
 import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { type Provider } from "../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
 import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../domain/pages.ts"
@@ -78,7 +78,7 @@ ${pager}
 <div id="more-others" class="buttons"></div>
 ${confirmDialog}`
 
-const EMAIL_LOG = html`${filters(
+const emailLog = (providers: ReadonlyArray<Provider>) => html`${filters(
   "email-log",
   [
     input("recipient", "Address: To, Cc or Bcc"),
@@ -87,7 +87,7 @@ const EMAIL_LOG = html`${filters(
   ],
   [
     select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
-    select("provider", "Provider", Provider.literals, "Any"),
+    select("provider", "Provider", providers, "Any"),
     input("key", "Idempotency key"),
     input("messageId", "Provider’s id"),
     input("since", "First day (UTC)", "date"),
@@ -237,9 +237,9 @@ ${listPlace("Actions, newest first")}
 ${pager}`
 
 /** What each screen has below its heading. */
-const SCREENS: Readonly<Record<AdminScreen, Html>> = {
+const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScreen, Html>> => ({
   jobs: JOBS,
-  "email-log": EMAIL_LOG,
+  "email-log": emailLog(providers),
   queue: QUEUE,
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
@@ -252,10 +252,10 @@ const SCREENS: Readonly<Record<AdminScreen, Html>> = {
   statistics: STATISTICS,
   costs: COSTS,
   audit: AUDIT
-}
+})
 
-/** The screen of this name; the module of the same name fills it. */
-export const adminScreen = (name: AdminScreen) => {
+/** The screen of this name; the module of the same name fills it. `providers`: those that its filters name. */
+export const adminScreen = (name: AdminScreen, providers: ReadonlyArray<Provider>) => {
   const title = ADMIN_SCREENS[name]
-  return { title, main: html`<h1>${title}</h1>\n${SCREENS[name]}`, script: `admin/${name}.js` }
+  return { title, main: html`<h1>${title}</h1>\n${screensOf(providers)[name]}`, script: `admin/${name}.js` }
 }

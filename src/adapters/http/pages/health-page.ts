@@ -1,7 +1,7 @@
 import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import { type Measure, type Period, PERIODS, type Series } from "../../../domain/delivery/health.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { type Provider } from "../../../domain/mail/provider.ts"
 import type { Mood } from "../../../domain/mood.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
@@ -19,6 +19,8 @@ export interface HealthQuery {
 /** What the page shows; undefined is what does not answer now. */
 interface Health {
   readonly query: HealthQuery
+  /** Those that the settings name. */
+  readonly providers: ReadonlyArray<Provider>
   readonly buckets: ReadonlyArray<string>
   readonly series: ReadonlyArray<Series> | undefined
   readonly facts: HealthFacts | undefined
@@ -52,14 +54,19 @@ const PERIOD_NAMES: Readonly<Record<Period, string>> = {
   90: "Last 90 days"
 }
 
-const filters = ({ days, provider }: HealthQuery): Html =>
+/** Mail of a provider that the settings no longer name can still be asked for by address. */
+const namedOr = (providers: ReadonlyArray<Provider>, asked: Provider | undefined): ReadonlyArray<Provider> =>
+  asked === undefined || providers.includes(asked) ? providers : [...providers, asked]
+
+const filters = ({ days, provider }: HealthQuery, providers: ReadonlyArray<Provider>): Html =>
   html`<form class="filters" method="get" action="${pathTo.admin}">
 <div class="field"><label for="f-days">Period</label><select id="f-days" name="days">${PERIODS.map((period) =>
     option(String(period), PERIOD_NAMES[period], period === days)
   )}</select></div>
-<div class="field"><label for="f-provider">Provider</label><select id="f-provider" name="provider">${option("", "Any", provider === undefined)}${Provider.literals.map(
-    (name) => option(name, name, name === provider)
-  )}</select></div>
+<div class="field"><label for="f-provider">Provider</label><select id="f-provider" name="provider">${option("", "Any", provider === undefined)}${namedOr(
+    providers,
+    provider
+  ).map((name) => option(name, name, name === provider))}</select></div>
 <div class="buttons"><button type="submit" class="primary">Show</button></div>
 </form>`
 
@@ -219,7 +226,7 @@ export const healthPage = (health: Health): Html =>
 <h1>Overview</h1>
 <p id="live" class="help" hidden></p>
 ${section("alarms", "Alarms", alarms(health))}
-${filters(health.query)}
+${filters(health.query, health.providers)}
 ${section("mail", `Mail, ${PERIOD_NAMES[health.query.days].toLowerCase()}`, mail(health))}
 ${section("work", "Work", [work(health), models(health)])}
 ${section("process", "This process", parts(health))}

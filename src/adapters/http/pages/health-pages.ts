@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Clock, Effect, Stream } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 
+import { ConfiguredProviders } from "../../../application/configured-providers.ts"
 import { bucketsOf, PERIODS, seriesOf } from "../../../domain/delivery/health.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
 import { EmailStats } from "../../../ports/delivery/email-log-query.ts"
@@ -51,6 +52,7 @@ export const makeHealthPages = Effect.gen(function* () {
   const board = yield* HealthBoard
   const stats = yield* EmailStats
   const readiness = yield* Readiness
+  const providers = yield* ConfiguredProviders
 
   const orMissing = <A, E>(what: string, read: Effect.Effect<A, E>): Effect.Effect<A | undefined> =>
     read.pipe(
@@ -73,7 +75,15 @@ export const makeHealthPages = Effect.gen(function* () {
     )
     const buckets = bucketsOf(days, at)
     const series = found === undefined ? undefined : seriesOf(found, buckets, provider)
-    return healthPage({ query, buckets, series, facts, report, version: versionOf(query, facts, report) })
+    return healthPage({
+      query,
+      providers,
+      buckets,
+      series,
+      facts,
+      report,
+      version: versionOf(query, facts, report)
+    })
   })
 
   /** An event with the page's version, at once and whenever it changes. */

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 
+import { ConfiguredProviders } from "../../../application/configured-providers.ts"
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
 import { pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
 import { makeCaller } from "../server/access.ts"
 import { type PublicAddresses, sessionCookieOf } from "../server/credentials.ts"
@@ -108,7 +110,7 @@ const DASHBOARD_STYLE = "dashboard/dashboard.css"
 const ADMIN_STYLE = "admin/admin.css"
 
 /** The pages that are filled by their scripts, from the JSON API. */
-const FILLED: ReadonlyArray<GuardedPage> = [
+const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPage> => [
   {
     route: ROUTES.dashboard,
     right: "owner",
@@ -133,7 +135,7 @@ const FILLED: ReadonlyArray<GuardedPage> = [
       })
   },
   ...SCREEN_NAMES.map((name): GuardedPage => {
-    const { main, ...screen } = adminScreen(name)
+    const { main, ...screen } = adminScreen(name, providers)
     return {
       route: pathTo.adminScreen(name),
       right: "admin:read",
@@ -215,7 +217,7 @@ export const pageRoutes = (addresses: PublicAddresses) =>
       yield* router.add("GET", ROUTES.start, home)
       yield* router.add("GET", ROUTES.signIn, signIn(assets.pathOf))
       yield* router.add("GET", ROUTES.adminStream, overviewStream(caller, stream))
-      for (const page of [...FILLED, ...pages])
+      for (const page of [...makeFilled(yield* ConfiguredProviders), ...pages])
         yield* router.add("GET", page.route, guarded(page, caller, assets.pathOf))
     })
   )

@@ -27,6 +27,8 @@ const Row = Schema.Struct({
   source: Absent(Schema.String)
 })
 
+const ReportRow = Schema.Struct({ known: Schema.Boolean, recipients: Absent(Schema.Array(Schema.String)) })
+
 /** An alert that is due, with the event as it was recorded. */
 const DueRow = Schema.Struct({
   sendId: LogRowId,
@@ -99,6 +101,15 @@ const make = Effect.gen(function* () {
     record: (event, options) =>
       record({ event, backfill: options?.backfill ?? false, listed: options?.polled ?? false }),
     heard: (provider) => ask.done("noteIntake", write`select note_event_intake(${provider})`),
+    mailOfReport: ({ keyTag, messageId }, addresses) =>
+      Effect.map(
+        ask.first(
+          "mailOfReport",
+          ReportRow,
+          write`select known, recipients from mail_of_report(${messageId}, ${keyTag}, ${[...addresses]}::text[])`
+        ),
+        (row) => (row?.known === true ? { recipients: row.recipients } : undefined)
+      ),
     traceparent: (sendId) =>
       Effect.map(
         ask.first(

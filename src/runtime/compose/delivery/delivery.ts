@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
 import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
 import * as NoChat from "../../../adapters/memory/delivery/alert-preferences.ts"
+import * as ReturnReader from "../../../adapters/postal-mime/process-return-reader.ts"
 import * as AlarmBoard from "../../../adapters/postgres/delivery/alarm-board.ts"
 import * as AlertPreferences from "../../../adapters/postgres/delivery/alert-preferences.ts"
 import * as DeliveryLog from "../../../adapters/postgres/delivery/delivery-log.ts"
@@ -11,12 +12,14 @@ import * as EmailStats from "../../../adapters/postgres/delivery/email-stats.ts"
 import * as EventHooks from "../../../adapters/postgres/delivery/event-hooks.ts"
 import * as HealthBoard from "../../../adapters/postgres/delivery/health-board.ts"
 import * as MailStories from "../../../adapters/postgres/delivery/mail-stories.ts"
+import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
 import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
 import * as Telegram from "../../../adapters/telegram/chat.ts"
 import * as Alarms from "../../../application/delivery/alarms.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
 import { HOOK_UPKEEP_INTERVAL, tendEventHooks } from "../../../application/delivery/event-hooks.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
+import * as ReturnedMails from "../../../application/delivery/returned-mail.ts"
 import { PROVIDERS } from "../../../domain/mail/provider.ts"
 import type { Chat } from "../../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
@@ -101,8 +104,10 @@ export const delivery = (
   return Layer.mergeAll(
     EventPoll.layer(settings),
     EventPoll.layerRecent(settings),
-    AuditDigest.layerHere(settings)
+    AuditDigest.layerHere(settings),
+    ReturnedMails.layer(settings.bounceAddress)
   ).pipe(
+    Layer.provide(Layer.provide(ReturnReader.layerInProcess, ReaderProcess.layer)),
     Layer.provideMerge(options.traced ? Layer.provide(layerTracedEvents, recording) : recording),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -38,9 +38,10 @@ export const intakeWorkers = (settings: InboundSettings) => {
   const place = { host: settings.http.host, port: settings.intake.smtpPort }
   const smtp = Layer.unwrap(
     Effect.map(certificate("SMTP", settings.intake), (found) => {
-      if (rules.trustedHops.length === 0 && !rules.trustsLoopback) {
+      const vouched = rules.trustedHops.length > 0 || rules.trustsLoopback
+      const takesReports = settings.bounceAddress !== undefined
+      if (!vouched && !takesReports)
         return Layer.effectDiscard(Effect.logError(`TRUSTED_MAIL_HOPS ${NO_HOPS}`))
-      }
       return background(
         "smtp",
         listen(
@@ -48,9 +49,10 @@ export const intakeWorkers = (settings: InboundSettings) => {
           serveSmtp({
             ...place,
             name: settings.domains.inbound,
-            recipients: intakeRecipients(settings),
+            // Where nothing vouches for senders, delivery reports are all that is taken.
+            recipients: vouched ? intakeRecipients(settings) : new Set(),
             certificate: found,
-            peers: { ...rules, trustedPeers: settings.intake.trustedPeers }
+            peers: { ...rules, trustedPeers: settings.intake.trustedPeers, reportsAlone: !vouched }
           })
         )
       )

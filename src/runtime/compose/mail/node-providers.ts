@@ -8,6 +8,7 @@ import { realProviders } from "./mail-providers.ts"
 
 /** `smtp`, where a relay is named. It is loaded here and not before: most installations have none. */
 export const realRelay = Effect.fnUntraced(function* ({
+  bounceAddress: returns,
   sending: { attemptTimeoutMs },
   smtp: relay
 }: MailSettings): Effect.fn.Return<MailProvider | undefined, never, Scope.Scope> {
@@ -15,7 +16,7 @@ export const realRelay = Effect.fnUntraced(function* ({
   const { makeRelayProvider } = yield* Effect.promise(
     () => import("../../../adapters/smtp-relay/relay-provider.ts")
   )
-  return yield* makeRelayProvider({ relay, attemptTimeoutMs })
+  return yield* makeRelayProvider({ relay, returns, attemptTimeoutMs })
 })
 
 /** The real providers of a process on Node. */

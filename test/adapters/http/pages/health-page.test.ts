@@ -46,6 +46,7 @@ let down = false
 let asked: Array<number> = []
 let server: TestServer
 let ownersServer: TestServer
+let ownPair: TestServer
 beforeAll(async () => {
   server = await startServer({
     health: Effect.suspend(() => (down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed(facts))),
@@ -59,13 +60,18 @@ beforeAll(async () => {
       }
     })
   })
+  ownPair = await startServer({
+    providers: ["smtp", "postmark"],
+    health: Effect.succeed(facts),
+    report
+  })
   ownersServer = await startServer({ access: accessWith(["owner"], ADMIN_TOKEN) })
 })
 beforeEach(() => {
   down = false
   asked = []
 })
-afterAll(() => Promise.all([server.stop(), ownersServer.stop()]))
+afterAll(() => Promise.all([server.stop(), ownersServer.stop(), ownPair.stop()]))
 
 const open = (query = "") => call(server, `/admin${query}`, { headers: { ...admin, accept: "text/html" } })
 
@@ -93,6 +99,17 @@ describe("the overview", () => {
     expect(text).not.toContain("<img")
     expect(text).not.toContain("needs JavaScript")
     expect(asked).toEqual([7])
+  })
+
+  it("names the providers of the settings, and another one only where it is asked for", async () => {
+    const named = async (path: string) => {
+      const { text } = await call(ownPair, path, { headers: { ...admin, accept: "text/html" } })
+      const [, select = ""] = /<select [^>]*name="provider"[^>]*>(.*?)<\/select>/s.exec(text) ?? []
+      return [...select.matchAll(/value="(\w+)"/g)].map(([, name]) => name)
+    }
+    expect(await named("/admin")).toEqual(["smtp", "postmark"])
+    expect(await named("/admin/email-log")).toEqual(["smtp", "postmark"])
+    expect(await named("/admin?provider=provider_b")).toEqual(["smtp", "postmark", "provider_b"])
   })
 
   it("takes an address that means nothing for the last day of every provider", async () => {

@@ -35,6 +35,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test_event_hook"
   ],
   "test/contracts/mail/mail-store/claims.ts": ["report_deferral_end"],
+  "test/contracts/mail/mail-store/reports.ts": ["mail_of_report"],
   "test/contracts/accounts/request-keys.ts": ["hold_request_key"],
   "test/adapters/postgres/accounts/request-keys.test.ts": ["erase_request_keys"],
   "test/contracts/mail/sender-tokens.ts": ["create_sender_token", "revoke_sender_token", "use_sender_token"],

@@ -3,7 +3,7 @@
  * however often.
  *
  * Adapters: memory, postgres. Rules: A1, D1, L1, L2, L3, P1, P3, S1, S2, S3, S4, S5, S7, S9, MAIL-7, MAIL-38, MAIL-41, MAIL-42, MAIL-43,
- * MAIL-60, MAIL-65, MAIL-66, MAIL-67, MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-16, EVENT-24.
+ * MAIL-60, MAIL-65, MAIL-66, MAIL-67, MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-16, EVENT-24, RETURN-3, RETURN-5.
  */
 import { layer } from "@effect/vitest"
 import { type Effect, Layer, type Scope } from "effect"
@@ -16,6 +16,7 @@ import { eventOrder } from "./event-order.ts"
 import { events } from "./events.ts"
 import { hangs } from "./hangs.ts"
 import { Mails } from "./mails.ts"
+import { reports } from "./reports.ts"
 import { retries } from "./retries.ts"
 import { rowEvents } from "./row-events.ts"
 import { logRows } from "./rows.ts"
@@ -36,7 +37,8 @@ export const suite = (name: string, makeWorld: Effect.Effect<MailWorld, never, S
       events,
       eventOrder,
       uses,
-      hangs
+      hangs,
+      reports
     ])
       chapter(it)
   })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 import { counter, increment, perLabel } from "../../../../application/counters.ts"
 import { makeSparseLines } from "../../../../application/sparse-lines.ts"
-import { Provider } from "../../../../domain/mail/provider.ts"
+import { Provider, reports } from "../../../../domain/mail/provider.ts"
 
 /**
  * Why a webhook's request was refused (EVENT-5). `secret_unset`: the setting is missing, everybody is refused. `secret`: the
@@ -20,8 +20,9 @@ const refused = perLabel(Provider.literals, (source) =>
   )
 )
 
-/** Metrics of webhooks, for `showFromStart`. */
-export const webhookMetrics = Object.values(refused).flatMap((byReason) => Object.values(byReason))
+/** Metrics of these providers' webhooks, for `showFromStart`. */
+export const webhookMetrics = (providers: ReadonlyArray<Provider>) =>
+  providers.filter(reports).flatMap((provider) => Object.values(refused[provider]))
 
 /** Module state, because on the edge every request builds new services. */
 const sparsely = makeSparseLines()

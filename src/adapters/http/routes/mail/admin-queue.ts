@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 
+import { ConfiguredProviders } from "../../../../application/configured-providers.ts"
 import { QueueConfig } from "../../../../application/send-queue/queue-config.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { QUEUE_ORDER, QueueState } from "../../../../domain/mail/queue.ts"
@@ -152,7 +153,8 @@ export const adminQueueHandlers = HttpApiBuilder.group(
   "adminQueue",
   Effect.fnUntraced(function* (handlers) {
     const queue = yield* SendQueue
-    const { paces } = yield* QueueConfig
+    const configured = yield* ConfiguredProviders
+    const paces = (yield* QueueConfig).paces.filter(({ provider }) => configured.includes(provider))
 
     const pause = Effect.fnUntraced(function* (category: Category | undefined, isPaused: boolean) {
       const { actor } = yield* CurrentPrincipal

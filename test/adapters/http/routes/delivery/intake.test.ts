@@ -54,6 +54,7 @@ const log = Layer.effect(
               memory.record(event, options)
             ),
       heard: (provider) => Effect.sync(() => void heard.push(provider)),
+      mailOfReport: () => Effect.undefined,
       traceparent: () => Effect.undefined,
       releaseAlert: (...given) => database.releaseAlert(...given),
       confirmAlert: (sendId) => database.confirmAlert(sendId),
