@@ -143,8 +143,10 @@ const problemsOf = ({ responses }: Operation): ReadonlyArray<string> =>
     )
   ].filter((code) => code !== undefined)
 
-/** How a success arrives: JSON, text, bytes, events, or nothing. */
-const answerOf = ({ responses }: Operation): { readonly kind: string; readonly type: string } => {
+/** How a success arrives: JSON, text, either of them by the format that is asked for, bytes, events, or nothing. */
+const answerOf = ({
+  responses
+}: Operation): { readonly kind: string; readonly type: string; readonly json?: string } => {
   const successes = Object.entries(responses).flatMap(([status, { content }]) =>
     status.startsWith("2") ? [content] : []
   )
@@ -152,8 +154,9 @@ const answerOf = ({ responses }: Operation): { readonly kind: string; readonly t
   const media = Object.keys(content ?? {})[0]
   if (content === undefined || media === undefined) return { kind: "none", type: "undefined" }
   const answers = successes.flatMap((one) => jsonOf(one) ?? [])
-  if (answers.length > 0)
-    return { kind: "json", type: answers.map((schema) => typeOf(schema, false)).join(" | ") }
+  const types = answers.map((schema) => typeOf(schema, false)).join(" | ")
+  if (answers.length > 0 && media.startsWith("text/")) return { kind: "formats", type: "string", json: types }
+  if (answers.length > 0) return { kind: "json", type: types }
   if (media === "text/event-stream") return { kind: "events", type: "string" }
   return media.startsWith("text/") ? { kind: "text", type: "string" } : { kind: "bytes", type: "Uint8Array" }
 }
@@ -200,6 +203,7 @@ const operationText = ({ method, operation, path }: (typeof operations)[number])
     `  readonly "${operation.operationId}": {`,
     `    readonly input: ${inputOf(method, operation)}`,
     `    readonly success: ${answerOf(operation).type}`,
+    ...(answerOf(operation).json === undefined ? [] : [`    readonly json: ${answerOf(operation).json}`]),
     `    readonly problem: ${
       problemsOf(operation)
         .map((code) => `"${code}"`)

@@ -8,6 +8,7 @@ import { ownTransaction } from "./own-transaction/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
 import { publint } from "./publint/reference.ts"
+import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
 import { smtpClients } from "./smtp-clients/reference.ts"
@@ -27,6 +28,7 @@ export const references: ReadonlyArray<Reference> = [
   postfix,
   oapiCodegen,
   openapiPythonClient,
+  pythonClient,
   publint,
   attw,
   openapiGenerator,

@@ -1,8 +1,8 @@
 import { type CallProblem, type Problem, problemOf } from "./problems.ts"
 import { retryAfterOf } from "./retry.ts"
 
-/** How the success of a route arrives. */
-export type Kind = "json" | "text" | "bytes" | "events" | "none"
+/** How the success of a route arrives; `formats`: as text, or as JSON where the caller asks for it. */
+export type Kind = "json" | "text" | "formats" | "bytes" | "events" | "none"
 
 /** The answer is longer than the client takes. */
 class TooLong extends Error {}
@@ -37,7 +37,8 @@ const decoded = (kind: Kind, type: string, bytes: Uint8Array): unknown => {
   if (kind === "none") return undefined
   if (kind === "bytes") return bytes
   const text = new TextDecoder().decode(bytes)
-  if (kind === "text") return type.startsWith("text/") ? text : BAD
+  if (kind === "text" || (kind === "formats" && type.startsWith("text/")))
+    return type.startsWith("text/") ? text : BAD
   if (!/\bjson\b/.test(type)) return BAD
   try {
     return JSON.parse(text)

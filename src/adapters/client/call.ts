@@ -125,7 +125,7 @@ const attempt = async (
   outgoing: Outgoing & { readonly key: string | undefined },
   given: CallOptions
 ) => {
-  const usual = outgoing.raw === undefined ? TIMEOUT_MS : UPLOAD_TIMEOUT_MS
+  const usual = (outgoing.raw === undefined ? TIMEOUT_MS : UPLOAD_TIMEOUT_MS) + waitOf(url)
   const headers = await headersOf(session, route, given, outgoing)
   const limit = AbortSignal.timeout(given.timeoutMs ?? session.options.timeoutMs ?? usual)
   const signal = given.signal === undefined ? limit : AbortSignal.any([given.signal, limit])
@@ -139,6 +139,9 @@ const attempt = async (
     return { error: noAnswer(cause, given, limit, safe) }
   }
 }
+
+/** How long the server was asked to wait before it answers, milliseconds. */
+const waitOf = (url: string): number => Number(/[?&]wait=(\d{1,3})(?:&|$)/.exec(url)?.[1] ?? 0) * 1000
 
 /** Calls a route, and again while its problem is retryable and retries are left. */
 export const call = async (

@@ -15,7 +15,14 @@ type EventOf<N extends Name> = N extends keyof Streams ? Streams[N] : ServerEven
 
 type Call<N extends Name> = Operations[N]["events"] extends true
   ? (...args: Args<Operations[N]["input"]>) => AsyncGenerator<EventOf<N>, void>
-  : (...args: Args<Operations[N]["input"]>) => Promise<Result<Operations[N]["success"], ErrorOf<N>>>
+  : Operations[N] extends { readonly json: infer Data }
+    ? <const I extends Operations[N]["input"]>(
+        input: I,
+        options?: CallOptions
+      ) => Promise<
+        Result<I extends { readonly format: "json" } ? Data : Operations[N]["success"], ErrorOf<N>>
+      >
+    : (...args: Args<Operations[N]["input"]>) => Promise<Result<Operations[N]["success"], ErrorOf<N>>>
 
 type Routes = typeof ROUTES
 

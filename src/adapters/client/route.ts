@@ -20,7 +20,7 @@ export interface Route {
   readonly secret: boolean
 }
 
-const KINDS: ReadonlyArray<Kind> = ["text", "bytes", "events", "none"]
+const KINDS: ReadonlyArray<Kind> = ["text", "formats", "bytes", "events", "none"]
 
 /** Reads an entry of the table. */
 export const routeOf = (text: string): Route => {

@@ -3,7 +3,7 @@ import mammoth from "mammoth"
 import { type DocxContent, MAX_HTML, MAX_PART, MAX_TAGS } from "../../reader/model/word-document.ts"
 import type { Element } from "../../reader/sources/docx/document-model.ts"
 import { finish } from "../../reader/sources/docx/finish.ts"
-import { LOOKS, seen } from "../../reader/sources/docx/look.ts"
+import { LOOKS, seen, shownTitle } from "../../reader/sources/docx/look.ts"
 import { mammothFile } from "../../reader/sources/docx/mammoth-file.ts"
 import { quieten } from "../../reader/sources/docx/mammoth-results.ts"
 import { type Archive, broken, openArchive, Unreadable } from "../../reader/sources/docx/package/archive.ts"
@@ -134,7 +134,8 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
   const { length, parts: read } = await readPackage(archive)
   const relationsOf = relationsIn(archive)
   const known = await knownOf(archive, read, relationsOf)
-  const title = await titleIn(archive)
+  const given = await titleIn(archive)
+  let title = given
   const pictures = new Pictures(task)
   const { value } = await mammoth.convertToHtml(
     opened(mammothFile(archive, read, known, relationsOf, () => pictures.most())),
@@ -143,12 +144,10 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
       includeEmbeddedStyleMap: false,
       externalFileAccess: false,
       convertImage: pictures.converter,
-      transformDocument: (document: Element) =>
-        seen(document, {
-          styles: known.styles,
-          title,
-          mark: (kind) => known.marks.add({ kind })
-        })
+      transformDocument: (document: Element) => {
+        title = given ?? shownTitle(document)
+        return seen(document, { styles: known.styles, title, mark: (kind) => known.marks.add({ kind }) })
+      }
     }
   )
   const html = finish(value, known.marks)

@@ -6,10 +6,12 @@ import {
   LanguageDetector,
   type PageFragment
 } from "../../ports/conversion/html-assembly.ts"
+import { ResultFormats } from "../../ports/conversion/result-formats.ts"
 import { languageTag } from "../../reader/html/allowed.ts"
 import { DOCUMENT_END, documentStart } from "../../reader/html/shell.ts"
 import { planOf } from "../../reader/html/survey.ts"
 import { AssemblyThread } from "./assembly-thread.ts"
+import { formatsIn } from "./result-formats.ts"
 
 const assemblyIn = (thread: AssemblyThread) => {
   let documents = 0
@@ -75,18 +77,21 @@ const servicesOf = (thread: AssemblyThread) =>
   Context.make(HtmlAssembly, {
     clean: (html) => thread.ask("clean", { html }),
     ...assemblyIn(thread)
-  }).pipe(Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }))
+  }).pipe(
+    Context.add(LanguageDetector, { detect: (text) => thread.ask("detect", { text }) }),
+    Context.add(ResultFormats, formatsIn(thread))
+  )
 
 /**
  * Assembly on parse5's trees, and eld's detection of languages, in a separate thread, which starts when it is needed; the HTML of
- * models goes through hast-util-sanitize.
+ * models goes through hast-util-sanitize. Other formats of results are written in the same thread.
  */
-export const layer: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectContext(
+export const layer: Layer.Layer<HtmlAssembly | LanguageDetector | ResultFormats> = Layer.effectContext(
   Effect.map(threadInScope, servicesOf)
 )
 
 /** The same with the thread started at once: for a command that has one document to write, and reads it meanwhile. */
-export const layerStarted: Layer.Layer<HtmlAssembly | LanguageDetector> = Layer.effectContext(
+export const layerStarted: Layer.Layer<HtmlAssembly | LanguageDetector | ResultFormats> = Layer.effectContext(
   Effect.gen(function* () {
     const thread = yield* threadInScope
     yield* Effect.forkScoped(thread.ask("prepare", { detects: false }))

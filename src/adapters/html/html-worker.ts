@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads"
 
+import { writePiece } from "../../reader/formats/write-piece.ts"
 import { cleanFragment } from "../../reader/html/clean.ts"
 import { PageFold } from "../../reader/html/fold.ts"
 import { parseFragment } from "../../reader/html/parse-fragment.ts"
@@ -54,6 +55,7 @@ const TASKS: {
     return end
   },
   detect: ({ text }) => detectLanguage(text),
+  write: ({ as, html, state }) => writePiece(html, as, state),
   drop: ({ document }) => {
     surveyors.delete(document)
     folds.delete(document)

@@ -1,3 +1,4 @@
+import type { PieceState, writePiece, WrittenPiece } from "../../reader/formats/write-piece.ts"
 import type { FragmentPage } from "../../reader/html/fold.ts"
 import type { Plan } from "../../reader/html/survey.ts"
 import type { Survey } from "../../reader/model/survey.ts"
@@ -31,6 +32,15 @@ export interface Tasks {
   readonly end: { readonly asks: { readonly document: number }; readonly answers: string }
   /** Loads its table for the first text: too long for the thread that serves requests. */
   readonly detect: { readonly asks: { readonly text: string }; readonly answers: string | undefined }
+  /** Writes a piece of a stored result in another format. */
+  readonly write: {
+    readonly asks: {
+      readonly html: string
+      readonly as: Parameters<typeof writePiece>[1]
+      readonly state: PieceState
+    }
+    readonly answers: WrittenPiece
+  }
   readonly drop: { readonly asks: { readonly document: number }; readonly answers: void }
 }
 

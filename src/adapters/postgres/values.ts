@@ -26,6 +26,9 @@ const TIME = '\'YYYY-MM-DD"T"HH24:MI:SS.US"Z"\''
 /** A time as ISO 8601 in UTC with microseconds, in SQL. */
 export const timeText = (from: string): string => `to_char(${from} at time zone 'UTC', ${TIME})`
 
+/** The beginning of a day (`YYYY-MM-DD`), UTC, in SQL. */
+export const midnight = (day: string): string => `(${day}::text::timestamp at time zone 'UTC')`
+
 /** Selects a time (`from`, where the column's own name would not do) as ISO 8601 in UTC with microseconds. */
 export const timeColumn = (name: string, from = name): string => `${timeText(from)} as ${name}`
 

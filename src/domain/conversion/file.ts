@@ -83,6 +83,8 @@ export interface StoredFile {
   readonly jobId: JobId | null
   /** Status of the job `jobId`; null without a job (yet). */
   readonly jobStatus: JobStatus | null
+  /** When that job ended; null while it is under way, and without a job. */
+  readonly jobEndedAt: string | null
   /** Pages. */
   readonly progress: { readonly done: number; readonly total: number }
   readonly error: string | null

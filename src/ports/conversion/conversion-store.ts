@@ -3,6 +3,7 @@ import { Context, type Duration, type Effect } from "effect"
 import type { CostEntry } from "../../domain/cascade/cost.ts"
 import type { FileKind, StoredFile } from "../../domain/conversion/file.ts"
 import type { JobStatus, JobOptions } from "../../domain/conversion/job.ts"
+import type { FileFilter, StoredBulk, StoredJob } from "../../domain/conversion/lookup.ts"
 import type { Making } from "../../domain/conversion/making.ts"
 import type { Legibility } from "../../domain/conversion/page-line.ts"
 import type { NoRoomForFile } from "../../domain/conversion/stored-files.ts"
@@ -120,16 +121,11 @@ export class ConversionStore extends Context.Service<
     readonly hasRoom: (customerId: CustomerId) => Store<boolean>
     readonly addFile: (file: NewFile) => Effect.Effect<StoredFile, StoreUnavailable | NoRoomForFile>
     /**
-     * Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end. With a `reference`: those that have
-     * it, and those that a bulk order with it names.
+     * Of this owner only; newest first, the page after `cursor`; `nextCursor` is null at the end.
      */
     readonly files: (
       customerId: CustomerId,
-      page: {
-        readonly limit: number
-        readonly cursor: string | undefined
-        readonly reference?: string | undefined
-      }
+      page: FileFilter & { readonly limit: number; readonly cursor: string | undefined }
     ) => Effect.Effect<
       { readonly files: ReadonlyArray<StoredFile>; readonly nextCursor: string | null },
       StoreUnavailable | InvalidCursor
@@ -137,6 +133,12 @@ export class ConversionStore extends Context.Service<
     readonly file: (fileId: FileId, customerId: CustomerId) => Store<StoredFile | undefined>
     /** Files by id, for progress streams: many in one call. */
     readonly filesById: (fileIds: ReadonlyArray<FileId>) => Store<ReadonlyArray<StoredFile>>
+    /**
+     * A conversion of this owner, also one that is queued or has no job row; undefined where there is none, or its file is deleted. Of
+     * those without a row, the newest of each file and those of bulk orders are known.
+     */
+    readonly job: (jobId: JobId, customerId: CustomerId) => Store<StoredJob | undefined>
+    readonly bulk: (bulkId: string, customerId: CustomerId) => Store<StoredBulk | undefined>
     /** Of one job; undefined for a conversion without a job row. */
     readonly jobStatus: (jobId: JobId) => Store<JobStatus | undefined>
     /** Why its conversion does not move on; undefined where none is under way. */

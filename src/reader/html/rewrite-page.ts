@@ -9,6 +9,7 @@ import {
   textOf
 } from "../model/html-tree.ts"
 import { headingId, languageTag, ROLES } from "./allowed.ts"
+import { controlNames } from "./control-names.ts"
 import { linkTarget } from "./link-targets.ts"
 import {
   BLOCKS,
@@ -77,6 +78,7 @@ class Page {
   #caption: string | undefined
   /** Labels around the current node. */
   #labels = 0
+  #names: ReadonlyMap<HtmlElement, string> = new Map()
   readonly #place: PlaceHeading
 
   constructor(context: PageContext, ids: ReadonlySet<string>, place: PlaceHeading) {
@@ -87,6 +89,7 @@ class Page {
 
   /** Top level: loose text and inline elements become paragraphs. */
   blocks(nodes: ReadonlyArray<HtmlNode>): ReadonlyArray<HtmlElement> {
+    this.#names = controlNames(nodes)
     const blocks: Array<HtmlElement> = []
     let inline: Array<HtmlNode> = []
     const close = () => {
@@ -185,8 +188,10 @@ class Page {
 
   /** Attributes of a block, with the language and direction of its words where they are in another language than the document's. */
   #inLanguage(node: HtmlElement, children: ReadonlyArray<HtmlNode>): Record<string, string | undefined> {
-    const known = ["lang", "dir"].some((name) => node.attributes[name] !== undefined)
-    return { ...this.#attributes(node), ...(known ? {} : foreign(textOf(children), this.#context.lang)) }
+    const own = this.#attributes(node)
+    if (node.attributes["lang"] !== undefined) return own
+    const { dir, lang } = foreign(textOf(children), this.#context.lang) ?? {}
+    return { ...own, lang, dir: own["dir"] ?? dir }
   }
 
   #other(node: HtmlElement, depth: number): HtmlElement {
@@ -195,11 +200,11 @@ class Page {
     return element(node.name, attributes, children)
   }
 
-  /** A control without a label has its own name, else that of its kind. */
+  /** A control without a label has its own name, else what stands beside it, else that of its kind. */
   #control(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const own = this.#attributes(node)
-    const label = this.#labels > 0 ? undefined : own["aria-label"]?.trim() || this.#context.words.field
-    const attributes = { ...own, disabled: "", "aria-label": label }
+    const name = own["aria-label"]?.trim() || this.#names.get(node) || this.#context.words.field
+    const attributes = { ...own, disabled: "", "aria-label": this.#labels > 0 ? undefined : name }
     return [element(node.name, attributes, this.#children(node.children, depth + 1))]
   }
 

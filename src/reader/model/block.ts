@@ -14,6 +14,8 @@ export interface TextSpan {
   readonly raise: "sup" | "sub" | undefined
   /** BCP 47, where it differs from the surrounding text's. */
   readonly lang: string | undefined
+  /** Struck out: not valid any more. */
+  readonly struck?: true
 }
 
 /** Target of a link: an address, or a page of the document (from 0) with a position `y` or a name on it. */

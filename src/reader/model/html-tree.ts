@@ -10,6 +10,9 @@ export type HtmlNode = HtmlElement | string
 
 const VOID: ReadonlySet<string> = new Set(["br", "col", "hr", "img", "input", "meta", "wbr"])
 
+/** Whether an element has no content, and no closing tag. */
+export const isVoid = (name: string): boolean => VOID.has(name)
+
 /** Makes an element; an attribute that is `undefined` is left out. */
 export const element = (
   name: string,
@@ -60,7 +63,7 @@ const write = (node: HtmlNode, parts: Array<string>): void => {
   for (const key in node.attributes)
     parts.push(" ", key, '="', escaped(node.attributes[key] ?? "", SPECIAL_QUOTED), '"')
   parts.push(">")
-  if (VOID.has(node.name)) return
+  if (isVoid(node.name)) return
   // A parser drops the first line break of a pre.
   const [first] = node.children
   if (node.name === "pre" && typeof first === "string" && first.startsWith("\n")) parts.push("\n")

@@ -61,6 +61,8 @@ export interface TextRun {
   readonly invisible: boolean
   /** A rule is drawn under it; found when its page is analysed. */
   readonly underlined?: boolean
+  /** What of it a rule is drawn through; found when its page is analysed. */
+  readonly struck?: ReadonlyArray<Box>
 }
 
 /** A drawn path or an image: rules, table borders, figures. */

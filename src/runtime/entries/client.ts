@@ -2,7 +2,12 @@
 export type { CallOptions, ClientOptions } from "../../adapters/client/call.ts"
 export { type Client, createClient, type ErrorOf } from "../../adapters/client/client.ts"
 export type { ConversionEvent, ServerEvent } from "../../adapters/client/events.ts"
-export type { Operations, ProblemCode, RawBody } from "../../adapters/client/generated/types.ts"
+export type {
+  Operations,
+  ProblemCode,
+  RawBody,
+  ResultDocument
+} from "../../adapters/client/generated/types.ts"
 export {
   type CallProblem,
   PostlaneError,

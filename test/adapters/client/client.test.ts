@@ -11,7 +11,13 @@ import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
-import { type Client, createClient, type Operations, unwrap } from "../../../src/runtime/entries/client.ts"
+import {
+  type Client,
+  createClient,
+  type Operations,
+  type ResultDocument,
+  unwrap
+} from "../../../src/runtime/entries/client.ts"
 import { anyId } from "../../support/any-id.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { ADMIN_TOKEN, PROXY_SECRET, sent, startServer, type TestServer } from "../http/harness.ts"
@@ -51,7 +57,7 @@ describe("the client of the HTTP API", () => {
     expectTypeOf<ProgressMoment["event"]>().toEqualTypeOf<ConversionEvent["event"]>()
     expectTypeOf<ProgressMoment["data"]>().toExtend<ConversionEvent["data"]>()
     expectTypeOf<Operations["files.getFile"]["problem"]>().toEqualTypeOf<
-      "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+      "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     >()
   })
 
@@ -84,6 +90,14 @@ describe("the client of the HTTP API", () => {
     const events = await watching
     expect(events.at(-1)).toMatchObject({ event: "completed", data: { jobId: job.id, done: 3, total: 3 } })
     expect(unwrap(await client.files.getResult({ fileId: file.id }))).toContain("<!doctype html>")
+    const data = unwrap(await client.files.getResult({ fileId: file.id, format: "json" }))
+    expectTypeOf(data).toEqualTypeOf<ResultDocument>()
+    expect(data.blocks.at(-1)?.page).toBe(3)
+    const text = unwrap(await client.files.getResult({ fileId: file.id, format: "text" }))
+    expectTypeOf(text).toEqualTypeOf<string>()
+    expect(text).toContain("Page number 3")
+    const waited = unwrap(await client.files.getFile({ fileId: file.id, wait: 60 }))
+    expect(waited.file.lastJob).toMatchObject({ id: job.id, status: "completed" })
     expect(unwrap(await client.files.listFiles({ limit: 1 })).files[0]?.id).toBe(file.id)
     expect(await client.files.deleteFile({ fileId: file.id })).toMatchObject({ ok: true, status: 204 })
     const gone = await client.files.getFile({ fileId: file.id })
@@ -210,7 +224,7 @@ describe("sending", () => {
       })
       expect(yield* client.sending.api({ payload: mail })).toMatchObject({ sendId: sent.sendId })
       expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
-      const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") } }))
+      const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") }, query: {} }))
       expect(problem).toMatchObject({ code: "FILE_NOT_FOUND", retryable: false })
     }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise))
 })

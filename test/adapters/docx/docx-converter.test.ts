@@ -33,6 +33,19 @@ const reasonOf = (bytes: Uint8Array) =>
 const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 layer(docx())("Word documents", (it) => {
+  it.effect("a title that only its style tells, at the beginning", () =>
+    Effect.gen(function* () {
+      const title = (body: string) => Effect.map(converted(wordOf({ body })), (content) => content.title)
+      const own = paragraph("Annual report", "Title")
+      assert.strictEqual(
+        yield* title(paragraph("") + own + paragraph("Members", "Heading1")),
+        "Annual report"
+      )
+      assert.isUndefined(yield* title(paragraph("Members", "Heading1")))
+      assert.isUndefined(yield* title(Array.from({ length: 9 }, () => paragraph("words")).join("") + own))
+    })
+  )
+
   it.effect("headings, text and title", () =>
     Effect.gen(function* () {
       const body = `${paragraph("Report", "Title")}${paragraph("First", "Heading1")}${paragraph("Some &lt;text&gt;")}`

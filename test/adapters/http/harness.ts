@@ -55,6 +55,7 @@ import { AuditLog, AuditNotes } from "../../../src/ports/accounts/audit-log.ts"
 import { Customers } from "../../../src/ports/accounts/customers.ts"
 import { ConversionStore } from "../../../src/ports/conversion/conversion-store.ts"
 import { JobReport } from "../../../src/ports/conversion/job-report.ts"
+import { ResultFormats } from "../../../src/ports/conversion/result-formats.ts"
 import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { AlertPreferences } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryIntake, type WebhookReader } from "../../../src/ports/delivery/delivery-log.ts"
@@ -176,7 +177,7 @@ export interface Behind {
   readonly customers: Layer.Layer<Customers>
   readonly files: Layer.Layer<ConversionStore | Conversions | FileObjects | FileWatch | Uploads>
   readonly notes: Layer.Layer<AuditNotes>
-  readonly resultPages: Layer.Layer<ResultPages>
+  readonly resultPages: Layer.Layer<ResultPages | ResultFormats>
   readonly sharing: Layer.Layer<BulkConversions | SharedFiles | Sharing>
   readonly convertByEmail: Layer.Layer<ConvertByEmail | MailObjects | ReplyChannel>
   readonly incomingMails: Layer.Layer<IncomingMails>
@@ -269,7 +270,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         Layer.mock(Uploads, {})
       ),
     behind.notes ?? Layer.mock(AuditNotes, {}),
-    behind.resultPages ?? Layer.mock(ResultPages, {}),
+    behind.resultPages ?? Layer.merge(Layer.mock(ResultPages, {}), Layer.mock(ResultFormats, {})),
     behind.batch ?? Layer.mock(BatchControls, { stopBatchJob: () => Effect.void }),
     behind.jobs ?? Layer.mock(JobReport, {}),
     behind.sharing ??

@@ -69,6 +69,32 @@ export const suite = (name: string, stores: Layer.Layer<BulkOrders | ConversionS
       })
     )
 
+    it.effect("an order says how many of its items are in which state, to its owner alone", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* ConversionStore
+        const owner = yield* customer(20)
+        const files = [yield* pdf(owner, 2), yield* pdf(owner, 2), yield* addFile(owner, 1, "docx")]
+        const { bulkId, jobIds } = yield* order(owner, files)
+        const counts = Effect.map(store.bulk(bulkId, owner), (found) => found?.counts)
+        const none = { waiting: 0, processing: 0, completed: 0, failed: 0, cancelled: 0 }
+        assert.deepStrictEqual(yield* counts, { ...none, waiting: 3 })
+        yield* store.cancel(jobIds[0]!)
+        const inline = yield* store.claimInline(anyId(), STALE)
+        assert.deepStrictEqual(yield* counts, { ...none, waiting: 1, processing: 1, cancelled: 1 })
+        yield* store.finishInline(inline!, "result", [])
+        yield* store.deleteFile(files[1]!, owner)
+        assert.deepStrictEqual(yield* counts, { ...none, completed: 1, cancelled: 2 })
+        assert.isUndefined(yield* store.bulk(bulkId, yield* customer(1)))
+        assert.isUndefined(yield* store.bulk(anyId(), owner))
+        const page = yield* store.files(owner, { limit: 10, cursor: undefined, bulkId })
+        assert.sameMembers(
+          page.files.map(({ id }) => id),
+          [files[0]!, files[2]!]
+        )
+      })
+    )
+
     it.effect("an order is refused whole for one file: unknown, active, or too much for the credits", () =>
       Effect.gen(function* () {
         yield* clean

@@ -14,6 +14,7 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   batchWaiting: false,
   jobId: null,
   jobStatus: null,
+  jobEndedAt: null,
   progress: { done: 0, total: 0 },
   error: null,
   createdAt: "2026-01-01T00:00:00.000Z",

@@ -152,10 +152,13 @@ export const ROUTES = {
   },
   files: {
     uploadFile: "POST /api/v1/files key-header",
+    searchFiles: "GET /api/v1/files",
     listFiles: "GET /api/files",
+    getJob: "GET /api/v1/jobs/{jobId}",
     getFile: "GET /api/v1/files/{fileId}",
     deleteFile: "DELETE /api/v1/files/{fileId} none",
-    getResult: "GET /api/v1/files/{fileId}/result text",
+    getResult: "GET /api/v1/files/{fileId}/result formats",
+    getResultPicture: "GET /api/v1/files/{fileId}/result/pictures/{picture} bytes",
     convertFile: "POST /api/v1/files/{fileId}/convert key-header",
     cancelConversion: "POST /api/v1/files/{fileId}/cancel",
     processNow: "POST /api/v1/files/{fileId}/process-now",
@@ -176,7 +179,8 @@ export const ROUTES = {
     costs: "GET /api/admin/costs"
   },
   bulk: {
-    startBulk: "POST /api/v1/bulk key-header"
+    startBulk: "POST /api/v1/bulk key-header",
+    getBulk: "GET /api/v1/bulk/{bulkId}"
   },
   sharing: {
     shareFile: "POST /api/v1/files/{fileId}/share key-header",

@@ -11,6 +11,7 @@ export type ProblemCode =
   | "FILE_NOT_FOUND"
   | "RESULT_NOT_READY"
   | "METHOD_NOT_ALLOWED"
+  | "NOT_ACCEPTABLE"
   | "REQUEST_TIMEOUT"
   | "IDEMPOTENCY_CONFLICT"
   | "IDEMPOTENCY_IN_PROGRESS"
@@ -61,6 +62,73 @@ export interface ProblemMembers {
   readonly NOT_READY: { readonly checks: Readonly<Record<string, { readonly status: "ok" | "failed"; readonly lastError?: string | null | undefined }>>; readonly supervisors: ReadonlyArray<{ readonly name: string; readonly state: "starting" | "running" | "backing-off" | "stopped"; readonly restarts: number; readonly lastRunAt: string | null; readonly lastError?: string | null | undefined }> }
   readonly POLL_FAILED: { readonly pages: number; readonly seen: number; readonly recorded: number; readonly backfilled: number; readonly alerts: number; readonly alertsFailed: number }
   readonly SENDER_NOT_ALLOWED: { readonly issues: ReadonlyArray<ProblemIssue> }
+}
+
+export interface ResultDocument {
+  readonly title: string
+  /** A language tag (BCP 47). */ readonly lang: string
+  readonly pictures: ReadonlyArray<ResultPicture>
+  readonly blocks: ReadonlyArray<ResultBlock>
+}
+
+export interface ResultBlock {
+  readonly kind: "heading" | "paragraph" | "list" | "definitions" | "table" | "picture" | "figure" | "formula" | "code" | "quote" | "note" | "footnote" | "contents" | "group" | "rule"
+  /** From 1, where the block begins; null where the document has no pages. */ readonly page: number | null
+  readonly id?: string | undefined
+  /** Of a heading, 1 to 6. */ readonly level?: number | undefined
+  /** As in the format `text`; a picture in it is its description in brackets. */ readonly text?: string | undefined
+  readonly links?: ReadonlyArray<ResultLink> | undefined
+  readonly pictures?: ReadonlyArray<ResultPictureUse> | undefined
+  /** MathML, in the order of the text. */ readonly formulas?: ReadonlyArray<string> | undefined
+  readonly fields?: ReadonlyArray<ResultField> | undefined
+  readonly ordered?: boolean | undefined
+  /** The first number of an ordered list. */ readonly start?: number | undefined
+  readonly items?: ReadonlyArray<ResultItem> | undefined
+  readonly rows?: ReadonlyArray<ReadonlyArray<ResultCell>> | undefined
+  readonly caption?: string | undefined
+  readonly blocks?: ReadonlyArray<ResultBlock> | undefined
+}
+
+export interface ResultCell {
+  /** As in the format `text`; a picture in it is its description in brackets. */ readonly text?: string | undefined
+  readonly links?: ReadonlyArray<ResultLink> | undefined
+  readonly pictures?: ReadonlyArray<ResultPictureUse> | undefined
+  /** MathML, in the order of the text. */ readonly formulas?: ReadonlyArray<string> | undefined
+  readonly fields?: ReadonlyArray<ResultField> | undefined
+  readonly header: boolean
+  readonly colspan?: number | undefined
+  readonly rowspan?: number | undefined
+}
+
+export interface ResultField {
+  /** `checkbox`, `radio`, `text`, `select`, … */ readonly type: string
+  readonly name: string
+  readonly value: string
+  readonly checked: boolean
+}
+
+export interface ResultPictureUse {
+  readonly alt: string
+  /** Its index in `pictures`. */ readonly picture: number | null
+}
+
+export interface ResultLink {
+  readonly text: string
+  /** An address, or `#` and the `id` of a block. */ readonly href: string
+}
+
+export interface ResultItem {
+  /** Of `definitions`. */ readonly term?: string | undefined
+  readonly blocks: ReadonlyArray<ResultBlock>
+}
+
+export interface ResultPicture {
+  readonly index: number
+  readonly mediaType: string
+  readonly bytes: number
+  readonly width: number | null
+  readonly height: number | null
+  /** Base64; with `pictures=inline`. */ readonly data?: string | undefined
 }
 
 export interface ProblemIssue {
@@ -192,6 +260,80 @@ export interface ShareRequest {
   readonly message?: string | undefined
 }
 
+export interface File {
+  readonly id: string
+  readonly name: string
+  readonly sizeBytes: number
+  readonly pages: number
+  readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
+  /** What is going on, in words. */ readonly phase: string | null
+  /** Its job is `waiting_batch`. */ readonly batchWaiting: boolean
+  readonly jobId: string | null
+  /** The newest conversion, `cancelled` too: the file of a cancelled one is `uploaded` again. */ readonly lastJob: LastJob | null
+  /** Pages. */ readonly progress: { readonly done: number; readonly total: number }
+  readonly error: string | null
+  /** A result can be read and shared: of the newest conversion that was completed, whatever `status` is. */ readonly hasResult: boolean
+  /** What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded. */ readonly price: number
+  readonly createdAt: string
+  /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
+  /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
+  /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
+  readonly made: ResultMaking | null
+  readonly leftOut: LeftOut | null
+  readonly reference: string | null
+  readonly waitsFor?: WaitsFor | undefined
+}
+
+export interface WaitsFor {
+  /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
+  /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
+  /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
+  /** `budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null. */ readonly within: number | null
+}
+
+export interface LeftOut {
+  /** It is a portfolio: its pages are the cover sheet of the files in it. */ readonly portfolio: boolean
+  /** Names of files in it, the first 20; none of them was converted. */ readonly files: ReadonlyArray<string>
+  /** How many files are in it. */ readonly fileCount: number
+  /** How many notes, remarks and marks by hand are on its pages; text boxes are converted, and not counted. */ readonly remarks: number
+}
+
+export interface ResultMaking {
+  readonly at: string
+  readonly options: ConversionOptions
+  /** How many pages were converted in which way, as each page's `tier` has it; empty for a Word document. */ readonly tiers: Readonly<Record<string, number>>
+  /** The models that wrote pages of it; empty where none did. */ readonly models: ReadonlyArray<string>
+}
+
+export interface ConversionOptions {
+  readonly highFidelity?: boolean | undefined
+  readonly parser?: "auto" | "layout" | "harness" | undefined
+  readonly mathOcr?: boolean | undefined
+  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
+}
+
+export interface LastJob {
+  readonly id: string
+  readonly status: JobStatus
+  readonly endedAt: string | null
+}
+
+export interface BulkState {
+  readonly id: string
+  readonly reference: string | null
+  readonly createdAt: string
+  readonly ended: boolean
+  readonly counts: BulkCounts
+}
+
+export interface BulkCounts {
+  readonly waiting: number
+  readonly processing: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+}
+
 export interface BulkOrder {
   readonly bulkId: string
   readonly reference: string | null
@@ -203,13 +345,6 @@ export interface BulkRequest {
   readonly items: ReadonlyArray<{ readonly fileId: string; /** Converted on demand; never goes through the batch lane. */ readonly urgent?: boolean | undefined; readonly options?: BulkItemOptions | undefined }>
   readonly options?: ConversionOptions | undefined
   /** Your own name for it, to list by: an order, a case. Several may have the same. */ readonly reference?: string | undefined
-}
-
-export interface ConversionOptions {
-  readonly highFidelity?: boolean | undefined
-  readonly parser?: "auto" | "layout" | "harness" | undefined
-  readonly mathOcr?: boolean | undefined
-  /** Running headers, footers and page numbers stay in the result, as notes; else they are left out. */ readonly keepRunningHeads?: boolean | undefined
 }
 
 export interface BulkItemOptions {
@@ -309,13 +444,6 @@ export interface FlyerJob {
   readonly waitsFor?: WaitsFor | undefined
 }
 
-export interface WaitsFor {
-  /** `page`: a worker is at its pages, or puts the result together; `turn`: workers are busy with other conversions; `worker`: no worker takes conversions; `takeover`: its worker is silent, and another one takes over; `retry`: a part failed and is tried again; `budget`: the day’s budget for models is spent; `batch`: the batch service. */ readonly cause: "page" | "turn" | "worker" | "takeover" | "retry" | "budget" | "batch"
-  /** `retry`: until then; else since when: its worker was heard of, the batch service took it, or it was requested. */ readonly seconds: number
-  /** Other conversions that wait or are under way, up to 1,000. */ readonly others: number
-  /** `budget`, `batch`: it goes on within so many seconds at the latest, in the new day, UTC, or without the batch; else null. */ readonly within: number | null
-}
-
 export interface Job {
   readonly id: string
   readonly status: JobStatus
@@ -326,41 +454,13 @@ export interface ConvertRequest {
   readonly options?: ConversionOptions | undefined
 }
 
-export interface File {
+export interface JobDetails {
   readonly id: string
-  readonly name: string
-  readonly sizeBytes: number
-  readonly pages: number
-  readonly status: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed"
-  /** What is going on, in words. */ readonly phase: string | null
-  /** Its job is `waiting_batch`. */ readonly batchWaiting: boolean
-  readonly jobId: string | null
-  /** Pages. */ readonly progress: { readonly done: number; readonly total: number }
+  readonly fileId: string
+  readonly bulkId: string | null
+  readonly status: JobStatus
   readonly error: string | null
-  /** A result can be read and shared: of the newest conversion that was completed, whatever `status` is. */ readonly hasResult: boolean
-  /** What a conversion sets aside: so many credits, or pages of the free plan. Pages that cannot be read are not charged, those of a Word document are counted from its result, and an earlier conversion is not refunded. */ readonly price: number
-  readonly createdAt: string
-  /** Pages of the result, from 1, that could not be read: each has a note in its place and was not charged. */ readonly unreadablePages: ReadonlyArray<number>
-  /** Whether there is a word of text in the result; null where there is none, or nobody looked. */ readonly hasText: boolean | null
-  /** Pages of the result, from 1, that no model converted though high fidelity was asked for: they were converted without it. */ readonly noModelPages: ReadonlyArray<number>
-  readonly made: ResultMaking | null
-  readonly leftOut: LeftOut | null
-  readonly reference: string | null
-  readonly waitsFor?: WaitsFor | undefined
-}
-
-export interface LeftOut {
-  /** It is a portfolio: its pages are the cover sheet of the files in it. */ readonly portfolio: boolean
-  /** Names of files in it, the first 20; none of them was converted. */ readonly files: ReadonlyArray<string>
-  /** How many files are in it. */ readonly fileCount: number
-  /** How many notes, remarks and marks by hand are on its pages; text boxes are converted, and not counted. */ readonly remarks: number
-}
-
-export interface ResultMaking {
-  readonly at: string
-  readonly options: ConversionOptions
-  /** How many pages were converted in which way, as each page's `tier` has it; empty for a Word document. */ readonly tiers: Readonly<Record<string, number>>
-  /** The models that wrote pages of it; empty where none did. */ readonly models: ReadonlyArray<string>
+  readonly endedAt: string | null
 }
 
 export interface IncomingMail {
@@ -1497,18 +1597,32 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_LIMIT_REACHED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FILE_TYPE" | "UNREADABLE_FILE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** The caller's files, newest first: `GET /api/files` */
-  readonly "files.listFiles": {
-    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined; readonly reference?: string | number | undefined }
+  /** The caller's files, newest first: the same as `/api/files`: `GET /api/v1/files` */
+  readonly "files.searchFiles": {
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined; readonly reference?: string | number | undefined; readonly status?: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed" | undefined; readonly name?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly files: ReadonlyArray<File>; readonly nextCursor?: string | null | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
+  /** The caller's files, newest first: `GET /api/files` */
+  readonly "files.listFiles": {
+    readonly input: { readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined; readonly reference?: string | number | undefined; readonly status?: "uploaded" | "processing" | "chunked_processing" | "completed" | "failed" | undefined; readonly name?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly success: { readonly files: ReadonlyArray<File>; readonly nextCursor?: string | null | undefined }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** One conversion: `GET /api/v1/jobs/{jobId}` */
+  readonly "files.getJob": {
+    readonly input: { readonly jobId: string | number; readonly wait?: string | number | undefined }
+    readonly success: { readonly job: JobDetails }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** One file: `GET /api/v1/files/{fileId}` */
   readonly "files.getFile": {
-    readonly input: { readonly fileId: string | number }
+    readonly input: { readonly fileId: string | number; readonly wait?: string | number | undefined }
     readonly success: { readonly file: File }
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Deletes a file and its result: `DELETE /api/v1/files/{fileId}` */
@@ -1518,11 +1632,19 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_FINISHING" | "UNAVAILABLE"
     readonly events: false
   }
-  /** The accessible HTML, one self-contained file: `GET /api/v1/files/{fileId}/result` */
+  /** The result: accessible HTML, or what it says as Markdown, text or data: `GET /api/v1/files/{fileId}/result` */
   readonly "files.getResult": {
-    readonly input: { readonly fileId: string | number }
+    readonly input: { readonly fileId: string | number; readonly format?: "html" | "fragment" | "markdown" | "text" | "json" | undefined; readonly pictures?: "inline" | "none" | undefined }
     readonly success: string
-    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "UNAVAILABLE"
+    readonly json: ResultDocument
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "RESULT_NOT_READY" | "NOT_ACCEPTABLE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A picture of the result, by its index in the format `json`: `GET /api/v1/files/{fileId}/result/pictures/{picture}` */
+  readonly "files.getResultPicture": {
+    readonly input: { readonly fileId: string | number; readonly picture: string | number }
+    readonly success: Uint8Array
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RESULT_NOT_READY" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Starts the conversion: `POST /api/v1/files/{fileId}/convert` */
@@ -1628,6 +1750,13 @@ export interface Operations {
     readonly input: { readonly body: BulkRequest }
     readonly success: BulkOrder
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "INSUFFICIENT_CREDITS" | "FORBIDDEN" | "FILE_NOT_FOUND" | "CONVERSION_ACTIVE" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** A bulk order: how many of its conversions are in which state, and its files: `GET /api/v1/bulk/{bulkId}` */
+  readonly "bulk.getBulk": {
+    readonly input: { readonly bulkId: string | number; readonly wait?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly bulk: BulkState; readonly files: ReadonlyArray<File>; readonly nextCursor: string | null }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Mails a link to the result: `POST /api/v1/files/{fileId}/share` */

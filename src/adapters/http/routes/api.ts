@@ -1,6 +1,7 @@
 import { Layer, type Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 
+import { ResultDocument } from "../../../reader/model/result-block.ts"
 import type { PublicAddresses } from "../server/credentials.ts"
 import { API_NAME } from "../server/endpoint.ts"
 import { AnyProblem, ProblemCode } from "../server/problem.ts"
@@ -128,7 +129,7 @@ export const devApiHandlers = Layer.mergeAll(devHandlers, devTemplateHandlers, d
 export class DocumentedApi extends HttpApi.make("postlane-documented")
   .addHttpApi(Api)
   .addHttpApi(DevApi)
-  .annotate(HttpApi.AdditionalSchemas, [AnyProblem, ProblemCode])
+  .annotate(HttpApi.AdditionalSchemas, [AnyProblem, ProblemCode, ResultDocument])
   .annotateMerge(
     OpenApi.annotations({
       title: "Postlane",

@@ -89,6 +89,32 @@ export const page = (fallback: number, maximum: number) =>
     )
   )
 
+/** A day, UTC. The database knows no year 0. */
+export const Day = Schema.String.check(
+  Schema.makeFilter(
+    (day) =>
+      (/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) &&
+        (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
+      "is no day (YYYY-MM-DD)"
+  )
+)
+
+/** A number of seconds up to a maximum. */
+export const seconds = (maximum: number, description: string) =>
+  filter(
+    Schema.String.check(
+      Schema.makeFilter(() => true, {
+        toJsonSchema: () => ({ type: "integer", minimum: 0, maximum, default: 0 })
+      })
+    )
+      .annotate({ description })
+      .pipe(
+        Schema.decodeTo(
+          Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum }))
+        )
+      )
+  )
+
 /** Rows of one page where the query names no number. */
 export const DEFAULT_PAGE = 50
 

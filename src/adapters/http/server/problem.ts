@@ -22,6 +22,11 @@ export const PROBLEMS = {
   FILE_NOT_FOUND: { status: 404, title: "There is no such file", retryable: false },
   RESULT_NOT_READY: { status: 404, title: "There is no result yet", retryable: true },
   METHOD_NOT_ALLOWED: { status: 405, title: "The method is not allowed here", retryable: false },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    title: "There is no answer of a type that the request takes",
+    retryable: false
+  },
   REQUEST_TIMEOUT: { status: 408, title: "The request did not arrive in time", retryable: true },
   IDEMPOTENCY_CONFLICT: {
     status: 409,

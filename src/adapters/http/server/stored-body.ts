@@ -74,6 +74,19 @@ export const bytesAnswer = (
     return storedAnswer({ contentType, size: bytes.length, etag, read, headers }, request)
   })
 
+/** Headers of an answer that is compressed for those who take it; `vary` may name more that it depends on. */
+const varying = (headers: StoredBody["headers"]): StoredBody["headers"] => ({
+  ...headers,
+  vary: headers["vary"] === undefined ? "accept-encoding" : `${headers["vary"]}, accept-encoding`
+})
+
+/** Headers of the compressed bytes: other bytes, so another name. */
+const ofGzip = (headers: StoredBody["headers"]): StoredBody["headers"] => ({
+  ...headers,
+  "content-encoding": "gzip",
+  ...(headers["etag"] === undefined ? {} : { etag: gzipTag(headers["etag"]) })
+})
+
 /** Text of unknown length, compressed where the client takes it: for downloads that are made while they are read. */
 export const textDownload = (
   text: Stream.Stream<string>,
@@ -81,13 +94,9 @@ export const textDownload = (
   { contentType, headers }: Pick<StoredBody, "contentType" | "headers">
 ): HttpServerResponse.HttpServerResponse => {
   const bytes = Stream.encodeText(text)
-  const varying = { ...headers, vary: "accept-encoding" }
   return takesGzip(asked["accept-encoding"] ?? "")
-    ? HttpServerResponse.stream(gzipped(bytes), {
-        contentType,
-        headers: { ...varying, "content-encoding": "gzip" }
-      })
-    : HttpServerResponse.stream(bytes, { contentType, headers: varying })
+    ? HttpServerResponse.stream(gzipped(bytes), { contentType, headers: ofGzip(varying(headers)) })
+    : HttpServerResponse.stream(bytes, { contentType, headers: varying(headers) })
 }
 
 /** Compresses the stream as it is read, by the platform: in Node in its thread pool. */
@@ -109,7 +118,8 @@ export const storedAnswer = (
   { headers: asked }: Pick<HttpServerRequest.HttpServerRequest, "headers">
 ): HttpServerResponse.HttpServerResponse => {
   const isText = contentType.startsWith("text/")
-  const headers = { ...fixed, etag, "accept-ranges": "bytes", ...(isText ? { vary: "accept-encoding" } : {}) }
+  const known = { ...fixed, etag, "accept-ranges": "bytes" }
+  const headers = isText ? varying(known) : known
   if (hasAlready(asked["if-none-match"], [etag, gzipTag(etag)]))
     return HttpServerResponse.empty({ status: 304, headers })
   const isSame = asked["if-range"] === undefined || asked["if-range"].trim() === etag
@@ -132,7 +142,7 @@ export const storedAnswer = (
   return isText && size <= MOST_COMPRESSED && takesGzip(asked["accept-encoding"] ?? "")
     ? HttpServerResponse.stream(gzipped(read(0)), {
         contentType,
-        headers: { ...headers, etag: gzipTag(etag), "content-encoding": "gzip" }
+        headers: ofGzip(headers)
       })
     : HttpServerResponse.stream(read(0), { contentType, contentLength: size, headers })
 }

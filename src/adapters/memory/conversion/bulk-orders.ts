@@ -53,7 +53,10 @@ const requestBulk = (db: Documents, order: Order): Answer => {
 type Outcome = BulkMessage["items"][number]["outcome"]
 
 /** `bulk_outcome`: how an item ended; undefined while it is under way. What has no job is known by its hold. */
-const outcomeOf = (db: Documents, { fileId, jobId }: BulkItemRow): Outcome | undefined => {
+export const outcomeOf = (
+  db: Documents,
+  { fileId, jobId }: Pick<BulkItemRow, "fileId" | "jobId">
+): Outcome | undefined => {
   const status = db.jobs.get(jobId)?.status
   if (status === "completed" || status === "failed" || status === "cancelled") return status
   if ((status !== undefined && !isTerminal(status)) || db.queue.get(jobId) !== undefined) return undefined

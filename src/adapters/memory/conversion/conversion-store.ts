@@ -29,6 +29,7 @@ import {
 } from "./flyers.ts"
 import { claimInline, failInline, finishInline, heartbeatInline } from "./inline.ts"
 import { bookCosts, failJob } from "./jobs.ts"
+import { bulkOf, jobOf } from "./lookups.ts"
 import { cancelJob, createJob, deleteFile, nextQueued, ownFile, request } from "./requests.ts"
 import { applyBudget, deleteFileOfClosedAccount, modelCostToday, sweep } from "./upkeep.ts"
 import { flyerWaitFacts, waitFacts } from "./waiting.ts"
@@ -49,7 +50,6 @@ const filesOn = (
   | "files"
   | "file"
   | "filesById"
-  | "jobStatus"
   | "waitFacts"
   | "deleteFile"
   | "filesToPurge"
@@ -72,7 +72,7 @@ const filesOn = (
   files: (customerId, page) =>
     Effect.map(
       Effect.flatMap(
-        run((db) => filesOf(db, customerId, page.reference)),
+        run((db) => filesOf(db, customerId, page)),
         (rows) => newestFirst(rows, page)
       ),
       ({ nextCursor, rows }) => ({ files: rows.map((row) => shown(documents, row)), nextCursor })
@@ -88,7 +88,6 @@ const filesOn = (
         .where(({ deletedAt, id }) => deletedAt === null && ids.includes(id))
         .map((row) => shown(db, row))
     ),
-  jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status),
   waitFacts: (fileId) => run((db) => waitFacts(db, fileId)),
   deleteFile: (fileId, customerId) => run((db) => deleteFile(db, fileId, customerId)),
   filesToPurge: (limit) => run((db) => filesToPurge(db, limit)),
@@ -107,6 +106,13 @@ const filesOn = (
   nextQueued: run(nextQueued),
   createJob: (jobId, job) => run((db) => createJob(db, jobId, job)),
   cancel: (jobId) => run((db) => cancelJob(db, jobId))
+})
+
+/** Jobs and bulk orders, by id. */
+const lookupsOn = (run: Run): Pick<Store, "job" | "bulk" | "jobStatus"> => ({
+  job: (jobId, customerId) => run((db) => jobOf(db, jobId, customerId)),
+  bulk: (bulkId, customerId) => run((db) => bulkOf(db, bulkId, customerId)),
+  jobStatus: (jobId) => run((db) => db.jobs.get(jobId)?.status)
 })
 
 /** Chunks, the assembly, and the upkeep of both. */
@@ -195,7 +201,12 @@ const inlineOn = (
 /** The store of one process on a database that others may share. */
 export const makeConversionStore = (documents: Documents): Store => {
   const run: Run = (body) => transaction(documents, body)
-  return ConversionStore.of({ ...filesOn(documents, run), ...chunksOn(run), ...inlineOn(run) })
+  return ConversionStore.of({
+    ...filesOn(documents, run),
+    ...lookupsOn(run),
+    ...chunksOn(run),
+    ...inlineOn(run)
+  })
 }
 
 /** Files, jobs, chunks and their funds in memory, by the same rules as the functions of PostgreSQL. */

@@ -1,4 +1,5 @@
 import type { StoredFile } from "../../../domain/conversion/file.ts"
+import type { FileFilter } from "../../../domain/conversion/lookup.ts"
 import { FILE_ROOM } from "../../../domain/conversion/stored-files.ts"
 import type { CustomerId } from "../../../domain/ids.ts"
 import type { NewFile } from "../../../ports/conversion/conversion-store.ts"
@@ -8,7 +9,8 @@ import { by, Refused } from "../documents/table.ts"
 
 /** A file as its owner sees it. */
 export const shown = (db: Documents, file: FileRow): StoredFile => {
-  const jobStatus = db.jobs.get(file.jobId)?.status ?? null
+  const job = db.jobs.get(file.jobId)
+  const jobStatus = job?.status ?? null
   return {
     id: file.id,
     customerId: file.customerId,
@@ -21,6 +23,7 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     batchWaiting: jobStatus === "waiting_batch",
     jobId: file.jobId,
     jobStatus,
+    jobEndedAt: job === undefined || job.finishedAt === null ? null : isoOf(job.finishedAt),
     progress: { done: file.done, total: file.total },
     error: file.error,
     createdAt: isoOf(file.createdAt),
@@ -42,13 +45,25 @@ const isOrdered = (db: Documents, { customerId, id }: FileRow, reference: string
     .some((order) => order?.customerId === customerId && order.reference === reference)
 
 /** The files of a customer; with a reference: those that have it, or that an order with it names. */
-export const filesOf = (db: Documents, customerId: CustomerId, reference?: string): ReadonlyArray<FileRow> =>
-  db.files.where(
-    (file) =>
+export const filesOf = (
+  db: Documents,
+  customerId: CustomerId,
+  { bulkId, name, reference, since, status, until }: FileFilter = {}
+): ReadonlyArray<FileRow> =>
+  db.files.where((file) => {
+    const day = isoOf(file.createdAt).slice(0, 10)
+    return (
       file.customerId === customerId &&
       file.deletedAt === null &&
-      (reference === undefined || file.reference === reference || isOrdered(db, file, reference))
-  )
+      (reference === undefined || file.reference === reference || isOrdered(db, file, reference)) &&
+      (status === undefined || file.status === status) &&
+      (name === undefined || file.name.toLowerCase().includes(name.toLowerCase())) &&
+      (since === undefined || day >= since) &&
+      (until === undefined || day <= until) &&
+      (bulkId === undefined ||
+        db.bulkItems.where((item) => item.bulkId === bulkId && item.fileId === file.id).length > 0)
+    )
+  })
 
 const isFull = (db: Documents, customerId: CustomerId, more: number): boolean => {
   const customer = db.customers.get(customerId)

@@ -6,6 +6,7 @@ import { assembliesOn, chunksOn, upkeepOn } from "./chunks.ts"
 import { filesOn, purgingOn, requestsOn } from "./files.ts"
 import { flyersOn, flyerWorkOn } from "./flyers.ts"
 import { inlineOn } from "./inline.ts"
+import { lookupsOn } from "./lookups.ts"
 
 /** Files, jobs, chunks and their funds on PostgreSQL: the functions of `accounts/funds` and `conversion`. */
 export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = Layer.effect(
@@ -15,6 +16,7 @@ export const layer: Layer.Layer<ConversionStore, never, ReadSql | WriteSql> = La
     const write = yield* WriteSql
     return ConversionStore.of({
       ...filesOn(read, write),
+      ...lookupsOn(read),
       ...purgingOn(read, write),
       ...requestsOn(read, write),
       ...chunksOn(write),

@@ -1,12 +1,13 @@
 import { Effect, Schema } from "effect"
 
 import { JobStatus } from "../../../domain/conversion/job.ts"
+import type { FileFilter } from "../../../domain/conversion/lookup.ts"
 import { FILE_ROOM, NoRoomForFile } from "../../../domain/conversion/stored-files.ts"
 import { type CustomerId, FileId, JobId, FlyerId } from "../../../domain/ids.ts"
 import type { ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import type { ReadSql, WriteSql } from "../client.ts"
 import { decodedPage, newestFirst, type StoredRow } from "../newest-first.ts"
-import { interval, toJsonText } from "../values.ts"
+import { interval, midnight, toJsonText } from "../values.ts"
 import { ask, FILE_COLUMNS, FILE_FROM, FileRow, QueuedRow, REASONS, toFile } from "./rows.ts"
 import { FLYER_WAITING, WaitRow, WAITING } from "./waiting.ts"
 
@@ -27,12 +28,19 @@ const REFERRED = (owner: string, reference: string) =>
 /** Which files a list shows. */
 const conditionsOf = (
   customerId: CustomerId,
-  reference: string | undefined,
+  { bulkId, name, reference, since, status, until }: FileFilter,
   bind: (value: string) => string
 ): ReadonlyArray<string> => [
   `f.customer_id = ${bind(customerId)}::uuid`,
   "f.deleted_at is null",
-  ...(reference === undefined ? [] : [`f.id in (${REFERRED(bind(customerId), bind(reference))})`])
+  ...(reference === undefined ? [] : [`f.id in (${REFERRED(bind(customerId), bind(reference))})`]),
+  ...(bulkId === undefined
+    ? []
+    : [`f.id in (select i.file_id from bulk_items i where i.bulk_id = ${bind(bulkId)}::uuid)`]),
+  ...(status === undefined ? [] : [`f.status = ${bind(status)}`]),
+  ...(name === undefined ? [] : [`strpos(lower(f.name), lower(${bind(name)})) > 0`]),
+  ...(since === undefined ? [] : [`f.created_at >= ${midnight(bind(since))}`]),
+  ...(until === undefined ? [] : [`f.created_at < ${midnight(bind(until))} + interval '1 day'`])
 ]
 
 const ROOM = `select coalesce((
@@ -76,12 +84,12 @@ export const filesOn = (
       if (answer === "full") return yield* new NoRoomForFile()
       return toFile(yield* ask.one("addFile", FileRow, write.unsafe(ENTERED, [id])))
     }),
-  files: (customerId, { cursor, limit, reference }) =>
+  files: (customerId, { cursor, limit, ...filter }) =>
     newestFirst((text, parameters) => ask.stored("files", read.unsafe<StoredRow>(text, parameters)), {
       from: FILE_FROM,
       name: "f",
       columns: FILE_COLUMNS,
-      conditions: (bind) => conditionsOf(customerId, reference, bind),
+      conditions: (bind) => conditionsOf(customerId, filter, bind),
       limit,
       cursor
     }).pipe(

@@ -12,7 +12,7 @@ import {
 import { SlowSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"
 import { slowReads } from "../statement.ts"
-import { timeColumn } from "../values.ts"
+import { midnight, timeColumn } from "../values.ts"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
 
@@ -42,9 +42,6 @@ export const COLUMNS = [
 
 /** Must match the expression of the index `email_log_recipient`. */
 const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
-
-/** The beginning of a day, UTC. */
-const midnight = (day: string): string => `(${day}::text::timestamp at time zone 'UTC')`
 
 /** The filter in SQL. */
 const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => string) => {

@@ -12,6 +12,8 @@ export interface Element {
   readonly isBold?: boolean
   readonly isItalic?: boolean
   readonly isHeader?: boolean
+  /** Rows that a cell covers. */
+  readonly rowSpan?: number
 }
 
 export const childrenOf = ({ children }: Element): ReadonlyArray<Element> => children ?? []

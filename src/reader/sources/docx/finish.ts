@@ -1,7 +1,7 @@
 import { serialize } from "../../model/html-tree.ts"
 import type { Marks, Meaning } from "./package/marks.ts"
 
-type Item = Extract<Meaning, { readonly kind: "item" }>["label"]
+type Item = Extract<Meaning, { readonly kind: "item" }>
 
 /** An open list, with what its next item counts by itself. */
 interface OpenList {
@@ -9,6 +9,9 @@ interface OpenList {
   readonly at: number
   readonly isOrdered: boolean
   next: number | undefined
+  /** Of its last item: how it counts, and what defines its list. */
+  type: string | undefined
+  definition: string | undefined
 }
 
 /** Gives lists and their items the numbers that the document gave them. */
@@ -22,28 +25,54 @@ const withNumbers = (html: string, marks: Marks<Meaning>): string => {
     from = index + found.length
     if (list !== undefined) {
       if (list.startsWith("/")) lists.pop()
-      else lists.push({ at: parts.length, isOrdered: list === "ol", next: undefined })
+      else
+        lists.push({
+          at: parts.length,
+          isOrdered: list === "ol",
+          next: undefined,
+          type: undefined,
+          definition: undefined
+        })
       parts.push(found)
       continue
     }
     const meaning = marks.meaningOf(digits)
-    parts.push(meaning?.kind === "item" ? numbered(meaning.label, lists.at(-1), parts) : found)
+    parts.push(meaning?.kind === "item" ? numbered(meaning, lists.at(-1), parts) : found)
   }
   return parts.join("") + html.slice(from)
 }
 
-/** An item's tag; its list says how it counts, and from where on. */
-const numbered = ({ type, value }: Item, list: OpenList | undefined, parts: Array<string>): string => {
+const listTag = (type: string | undefined, value: number): string =>
+  `<ol${value === 1 ? "" : ` start="${value}"`}${type === undefined ? "" : ` type="${type}"`}>`
+
+/** An item's tag; its list says how it counts, and from where on. mammoth makes one list of two that stand one behind the other. */
+const numbered = (
+  { definition, label: { type, value } }: Item,
+  list: OpenList | undefined,
+  parts: Array<string>
+): string => {
   if (list?.isOrdered !== true) return "<li>"
-  const expected = list.next
+  const { definition: before, next: expected, type: as } = list
   list.next = value + 1
+  list.type = type
+  list.definition = definition
   if (expected === undefined) {
-    const start = value === 1 ? "" : ` start="${value}"`
-    parts[list.at] = `<ol${start}${type === undefined ? "" : ` type="${type}"`}>`
+    parts[list.at] = listTag(type, value)
     return "<li>"
   }
+  if (definition !== before && (type !== as || value !== expected)) return `</ol>${listTag(type, value)}<li>`
   return expected === value ? "<li>" : `<li value="${value}">`
 }
+
+/** A cell that holds a number and nothing else keeps it. */
+const withNumbersOfCells = (html: string, marks: Marks<Meaning>): string =>
+  html.replaceAll(
+    new RegExp(`(<t[dh][^<>]*>)<ol><li>${marks.pattern}</li></ol>(?=</t[dh]>)`, "g"),
+    (found, cell: string, digits: string) => {
+      const meaning = marks.meaningOf(digits)
+      return meaning?.kind === "item" ? `${cell}<p>${serialize([meaning.label.text])}</p>` : found
+    }
+  )
 
 /** Blocks replace the paragraph of their mark; a paragraph with a number and nothing else is removed. */
 const withWholes = (html: string, marks: Marks<Meaning>): string =>
@@ -103,18 +132,61 @@ const withCaptions = (html: string, marks: Marks<Meaning>): string => {
   return parts.join("") + before
 }
 
+const BLOCK = /^(?:p|li|h[1-6]|pre|caption|figcaption|td|th)$/
+
+/** Blocks and tables that run from the right say so; a bookmark in each is the mark of it. */
+const withDirections = (html: string, marks: Marks<Meaning>): string => {
+  const mark = `<a id="${marks.pattern}"></a>`
+  if (!new RegExp(mark).test(html)) return html
+  const parts: Array<string> = []
+  const open: Array<{ readonly name: string; readonly at: number }> = []
+  let from = 0
+  for (const { 0: tag, 1: digits, 2: closing, 3: name = "", index } of html.matchAll(
+    new RegExp(`${mark}|<(/?)([a-z][a-z0-9]*)(?:\\s[^<>]*)?>`, "g")
+  )) {
+    parts.push(html.slice(from, index))
+    from = index + tag.length
+    const kind = marks.meaningOf(digits)?.kind
+    if (kind === "paragraphFromRight" || kind === "tableFromRight") {
+      const isTable = kind === "tableFromRight"
+      const at = open.findLast((one) => (isTable ? one.name === "table" : BLOCK.test(one.name)))?.at
+      const begin = at === undefined ? undefined : parts[at]
+      if (at !== undefined && begin !== undefined && !begin.includes(" dir="))
+        parts[at] = begin.replace(/>$/, ' dir="rtl">')
+      continue
+    }
+    if (closing === "/") open.pop()
+    else if (digits === undefined && !tag.endsWith("/>")) open.push({ name, at: parts.length })
+    parts.push(tag)
+  }
+  return parts.join("") + html.slice(from)
+}
+
+/** Parts in other formats replace their paragraph, last: their lists are not the document's. */
+const withChunks = (html: string, marks: Marks<Meaning>): string =>
+  html.replaceAll(new RegExp(`<p>${marks.pattern}</p>`, "g"), (found, digits: string) => {
+    const meaning = marks.meaningOf(digits)
+    return meaning?.kind === "chunk" ? meaning.html : found
+  })
+
 /** mammoth writes notes' marks as plain links. */
 const withNoteRoles = (html: string): string =>
   html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
 
 /** Replaces the marks in mammoth's HTML by what they represent. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
-  withNoteRoles(
-    withCaptions(withNumbers(withWholes(withRowHeads(html, marks), marks), marks), marks)
+  withChunks(
+    [withRowHeads, withNumbersOfCells, withWholes, withNumbers, withCaptions, withDirections].reduce(
+      (written, step) => step(written, marks),
+      withNoteRoles(html)
+    ),
+    marks
   ).replaceAll(new RegExp(marks.pattern, "g"), (_, digits: string) => {
     const meaning = marks.meaningOf(digits)
     switch (meaning?.kind) {
       case "formula":
+      case "field":
+      case "chunk":
       case "drawn":
         return meaning.html
       // The paragraph is not a list item after all.

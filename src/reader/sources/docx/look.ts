@@ -107,6 +107,18 @@ const hasBoldHead = ([head, ...rows]: ReadonlyArray<Element>): boolean => {
   return cells.length > 1 && cells.every(isHead) && !rows.some((row) => !isBlank(row) && isHead(row))
 }
 
+/** Rows of a table's head: a cell of it that covers further rows belongs to all of them. */
+const headRows = (rows: ReadonlyArray<Element>, isFound: boolean): number => {
+  const first = rows.findIndex(({ isHeader }) => isHeader !== true)
+  let heads = Math.max(first === -1 ? rows.length : first, isFound ? 1 : 0)
+  for (let at = 0; at < heads; at++)
+    for (const { rowSpan = 1 } of childrenOf(rows[at]!)) heads = Math.max(heads, at + rowSpan)
+  // A head with nothing below it is none.
+  return heads < rows.length
+    ? heads
+    : Math.min(heads, first === -1 ? heads : Math.max(first, isFound ? 1 : 0))
+}
+
 class Looker {
   readonly #styles: Styles
   readonly #mark: (kind: "caption" | "rowHead") => string
@@ -184,10 +196,11 @@ class Looker {
   #table(table: Element): Element {
     const rows = childrenOf(table)
     const isFound = !rows.some(({ isHeader }) => isHeader === true) && hasBoldHead(rows)
+    const heads = headRows(rows, isFound)
     return {
       ...table,
       children: rows.map((row, at) => {
-        const isHeader = row.isHeader === true || (isFound && at === 0)
+        const isHeader = row.isHeader === true || at < heads
         const cells = childrenOf(row).map((cell) => ({
           ...cell,
           children: this.blocks(childrenOf(cell), true)
@@ -206,6 +219,15 @@ class Looker {
 
 /** Paragraphs at a document's beginning of which one may be its title. */
 const FIRST = 6
+
+/** The title that a document shows, by its style; undefined where none is at its beginning. */
+export const shownTitle = (document: Element): string | undefined => {
+  const first = childrenOf(document)
+    .filter((block) => !isBlank(block))
+    .slice(0, FIRST)
+  const title = first.find(isTitle)
+  return title === undefined ? undefined : textOf(title).replaceAll(/\s+/g, " ").trim()
+}
 
 /** Names headings as such that no style names: the title that the document's properties have, and those that are seen by their look. */
 const withHeadings = (

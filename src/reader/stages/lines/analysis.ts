@@ -1,6 +1,8 @@
 import type { FontFace, PageContent, TextRun } from "../../model/page-content.ts"
 import { withAccentedLetters } from "../runs/accented-letters.ts"
 import { drawnBullets, letterBullets } from "../runs/bullets.ts"
+import { withDrawnBoxes } from "../runs/drawn-boxes.ts"
+import { withStrikes } from "../runs/strikes.ts"
 import { uprightPage } from "../runs/turned.ts"
 import { withUnderlines } from "../runs/underlines.ts"
 import { withUnderscores } from "../runs/underscores.ts"
@@ -72,7 +74,7 @@ const withBullets = (
 
 /** Analyses a page; one that is written sideways is turned. */
 export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const shown = withUnderlines(withUnderscores(read))
+  const shown = withStrikes(withUnderlines(withUnderscores(withDrawnBoxes(read))))
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)

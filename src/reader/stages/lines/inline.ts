@@ -5,7 +5,7 @@ import type { FontFace, PageLink, TextRun } from "../../model/page-content.ts"
 import { type Hyphens, keepsHyphen } from "./hyphens.ts"
 import { type Line, linesOf } from "./line.ts"
 import { apart, segmentsAsRead, isUnspaced } from "./script-direction.ts"
-import { isBold, isTypewriter, type Piece, type Segment, spaced } from "./segment.ts"
+import { isBold, isTypewritten, type Piece, type Segment, spaced } from "./segment.ts"
 
 /** Height of the slots in which links are looked up, points. */
 const SLOT = 12
@@ -76,26 +76,35 @@ const sameTarget = (a: LinkTarget | undefined, b: LinkTarget | undefined): boole
         : b.kind === "named" && a.name === b.name))
 
 const sameStyle = (a: TextSpan, b: TextSpan): boolean =>
-  a.bold === b.bold && a.italic === b.italic && a.code === b.code && a.raise === b.raise && a.lang === b.lang
+  a.bold === b.bold &&
+  a.italic === b.italic &&
+  a.code === b.code &&
+  a.raise === b.raise &&
+  a.lang === b.lang &&
+  a.struck === b.struck
 
-/** Cuts a piece where links begin and end. */
-const linked = (
-  piece: Piece,
-  links: LinkIndex
-): ReadonlyArray<{ readonly text: string; readonly target: LinkTarget | undefined }> => {
-  if (links.isEmpty) return [{ text: piece.text, target: undefined }]
-  const { box, edges } = piece.run
-  const over = links.over(piece.x0, piece.x1, middleY(box))
-  if (over.length === 0) return [{ text: piece.text, target: undefined }]
-  const parts: Array<{ text: string; target: LinkTarget | undefined }> = []
+interface Part {
+  text: string
+  readonly target: LinkTarget | undefined
+  readonly struck: boolean
+}
+
+/** Cuts a piece where links, and words that are struck out, begin and end. */
+const linked = (piece: Piece, links: LinkIndex): ReadonlyArray<Readonly<Part>> => {
+  const { box, edges, struck = [] } = piece.run
+  const over = links.isEmpty ? [] : links.over(piece.x0, piece.x1, middleY(box))
+  if (over.length === 0 && struck.length === 0)
+    return [{ text: piece.text, target: undefined, struck: false }]
+  const parts: Array<Part> = []
   for (let at = 0; at < piece.text.length; at++) {
     const middle = ((edges[at] ?? piece.x0) + (edges[at + 1] ?? piece.x1)) / 2
     const target = over.find((link) => link.box.x0 <= middle && middle <= link.box.x1)?.target
     const last = parts.at(-1)
     const unit = piece.text.charAt(at)
-    if (last !== undefined && (sameTarget(last.target, target) || /[\udc00-\udfff]/.test(unit)))
-      last.text += unit
-    else parts.push({ text: unit, target })
+    const isStruck = struck.some(({ x0, x1 }) => x0 <= middle && middle <= x1)
+    const isSame = last !== undefined && last.struck === isStruck && sameTarget(last.target, target)
+    if (last !== undefined && (isSame || /[\udc00-\udfff]/.test(unit))) last.text += unit
+    else parts.push({ text: unit, target, struck: isStruck })
   }
   return parts
 }
@@ -131,11 +140,12 @@ class Stretches {
     if (last !== undefined) this.add({ ...last, span: { ...last.span, text: "-" } })
   }
 
-  /** A line ends: a space, unless the script sets none. */
+  /** A line ends: a space, unless the script sets none, or the line ends inside of a word. */
   newLine(next: Stretch): void {
     const last = this.all.at(-1)
     const before = last?.span.text.trimEnd() ?? ""
-    if (last === undefined || !isUnspaced(before, next.span.text)) this.space(next)
+    const isInside = ENDS_INSIDE.test(before) && STARTS_INSIDE.test(next.span.text)
+    if (last === undefined || !(isInside || isUnspaced(before, next.span.text))) this.space(next)
     else this.all[this.all.length - 1] = { ...last, span: { ...last.span, text: before } }
   }
 
@@ -159,6 +169,10 @@ class Stretches {
     return spans
   }
 }
+
+/** A dash right behind a word or a number, and the beginning of an address: the next line goes on with the word. */
+const ENDS_INSIDE = /[\p{L}\p{N}][–—]$|:\/\/$|[\p{L}\p{N}]@$/u
+const STARTS_INSIDE = /^[\p{L}\p{N}]/u
 
 /** What is emphasised by a slant; signs alone are as upright as any other. */
 const SLANTS = /[\p{L}\p{N}]/u
@@ -199,7 +213,7 @@ export const spansOf = (
         if (gap && left > 0) left -= 1
         const face = context.fonts[piece.run.font]
         let wants = before === undefined ? !cut : gap
-        for (const { target, text } of linked(piece, context.links)) {
+        for (const { struck, target, text } of linked(piece, context.links)) {
           const dropped = Math.min(left, text.length)
           left -= dropped
           const rest = unligated(text.slice(dropped))
@@ -209,9 +223,10 @@ export const spansOf = (
             text: rest,
             bold: !context.ignoreBold && isBold(face),
             italic: face?.italic === true && SLANTS.test(rest),
-            code: isTypewriter(face),
+            code: isTypewritten(face, rest),
             raise: piece.raise,
-            lang: context.languages?.get(piece.run)
+            lang: context.languages?.get(piece.run),
+            ...(struck ? { struck: true } : {})
           }
           if (wants && before === undefined) stretches.newLine({ span, target })
           else if (wants) stretches.space({ span, target })

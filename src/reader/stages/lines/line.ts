@@ -6,6 +6,7 @@ import {
   isBold,
   isSizedByTypewriter,
   isTypewriter,
+  isTypewritten,
   type Piece,
   segmentText,
   type Segment,
@@ -80,7 +81,7 @@ const lineOf = (segments: Array<Segment>, fonts: ReadonlyArray<FontFace>, fromRi
       characters += text.length
       if (isBold(face)) bold += text.length
       if (face?.italic === true) italic += text.length
-      if (isTypewriter(face)) {
+      if (isTypewritten(face, text)) {
         monospace += text.length
         // Comments in Chinese are in another face than their code.
         inComment ||= endsInComment(text)

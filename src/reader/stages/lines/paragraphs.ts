@@ -2,6 +2,7 @@ import { middleX } from "../../model/geometry.ts"
 import { greatest, least } from "../../model/lists.ts"
 import { isBoldLine, isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
+import { startsUnspaced } from "./script-direction.ts"
 import { isListedEntry, isNumbered, sectionNumber } from "./section-number.ts"
 import { gapsIn } from "./segment.ts"
 
@@ -50,8 +51,12 @@ const leadingOf = (lines: ReadonlyArray<Line>): number => {
   return all.sort((a, b) => a - b)[Math.floor(all.length * 0.4)] ?? USUAL_LEADING
 }
 
+/** Signs of an unspaced script that stay together at a line's beginning, punctuation among them, in font sizes. */
+const UNBROKEN = 2
+
 /** Width of a line's first word, points; estimated from its share of the line. */
-export const firstWordWidth = ({ text, x0, x1 }: Line): number => {
+export const firstWordWidth = ({ size, text, x0, x1 }: Line): number => {
+  if (startsUnspaced(text)) return Math.min(x1 - x0, UNBROKEN * size)
   const space = text.indexOf(" ")
   return space < 0 ? x1 - x0 : ((x1 - x0) * space) / Math.max(1, text.length)
 }

@@ -1,5 +1,8 @@
 import { type Segment, segmentText, SPACE_GAP } from "./segment.ts"
 
+/** Greatest gap or overlap of two segments that touch, in font sizes. */
+const TOUCHING = 0.04
+
 /** Hebrew, Arabic and their neighbours, with the forms that old fonts name. */
 const LETTERS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/g
 
@@ -26,17 +29,16 @@ export const segmentsAsRead = ({
 }): ReadonlyArray<Segment> => (rightToLeft ? segments.toReversed() : segments)
 
 /**
- * Whether there is a space between two segments that are read one after the other. From left to right there is: they would be
- * one segment otherwise. From right to left every run begins a segment, also within a word.
+ * Whether there is a space between two segments that are read one after the other. From left to right there is, unless
+ * they touch: such are drawn in another order, as brackets around a word are by programs that write from the right; else they would be
+ * one segment. From right to left every run begins a segment, also within a word.
  */
 export const apart = (before: Segment, after: Segment, rightToLeft: boolean): boolean => {
-  if (!rightToLeft) return true
   const [last, first] = [before.pieces.at(-1)?.text ?? "", after.pieces[0]?.text ?? ""]
-  return (
-    before.x0 - after.x1 > SPACE_GAP * Math.max(before.size, after.size) ||
-    last.endsWith(" ") ||
-    first.startsWith(" ")
-  )
+  const isSpaced = last.endsWith(" ") || first.startsWith(" ")
+  const size = Math.max(before.size, after.size)
+  if (!rightToLeft) return isSpaced || Math.abs(after.x0 - before.x1) > TOUCHING * size
+  return before.x0 - after.x1 > SPACE_GAP * size || isSpaced
 }
 
 /** The text of a line that is read from right to left. */
@@ -53,6 +55,9 @@ export const textFromRight = (segments: ReadonlyArray<Segment>): string => {
 
 const END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]$/u
 const START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]/u
+
+/** Whether a text begins in a script that is broken between any two signs. */
+export const startsUnspaced = (text: string): boolean => START.test(text)
 
 /** Whether a text continues over the end of a line without a space, as Chinese and Japanese do. */
 export const isUnspaced = (before: string, after: string): boolean => END.test(before) && START.test(after)

@@ -198,6 +198,14 @@ export const isTypewriter = (face: FontFace | undefined): boolean => {
   return known
 }
 
+/** Signs of one width in every face. */
+const FULL_WIDTH =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/gu
+
+/** Whether words look like code: monospaced, and not mostly of a script whose signs all are. */
+export const isTypewritten = (face: FontFace | undefined, text: string): boolean =>
+  isTypewriter(face) && 2 * (text.match(FULL_WIDTH)?.length ?? 0) <= text.replaceAll(/\s/g, "").length
+
 /** Whether a segment begins in typewriter. */
 export const beginsInCode =
   (fonts: ReadonlyArray<FontFace>) =>

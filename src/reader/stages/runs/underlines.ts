@@ -13,7 +13,7 @@ const MOST = 1000
 const isFlat = ({ x0, x1, y0, y1 }: Box): boolean => y1 - y0 < 3 && x1 - x0 > 3 * (y1 - y0)
 
 /** Where the words of each baseline begin and end. */
-const extentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyMap<number, Pick<Box, "x0" | "x1">> => {
+export const extentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyMap<number, Pick<Box, "x0" | "x1">> => {
   const extents = new Map<number, Pick<Box, "x0" | "x1">>()
   for (const { baseline, box } of runs) {
     const row = Math.round(baseline)
@@ -23,14 +23,17 @@ const extentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyMap<number, Pick<Box, 
   return extents
 }
 
+/** Flat rules of a page; none where there are so many that they are a drawing. */
+export const flatRules = ({ drawings }: Pick<PageContent, "drawings">): ReadonlyArray<Box> => {
+  const flat = drawings.flatMap(({ box, kind }) => (kind === "path" && isFlat(box) ? [box] : []))
+  return flat.length > MOST ? [] : flat
+}
+
 /** Marks what is underlined. A rule that is longer than its row of words is a table's, or a page's. */
 export const withUnderlines = (page: PageContent): PageContent => {
-  const flat = page.drawings.filter(({ box, kind }) => kind === "path" && isFlat(box))
-  if (flat.length === 0 || flat.length > MOST) return page
-  const rules = Map.groupBy(
-    flat.map(({ box }) => box),
-    ({ y0 }) => Math.floor(y0)
-  )
+  const flat = flatRules(page)
+  if (flat.length === 0) return page
+  const rules = Map.groupBy(flat, ({ y0 }) => Math.floor(y0))
   const extents = extentsOf(page.runs)
   const isUnder = ({ x0, x1, y0, y1 }: Box, { baseline, box, size }: TextRun): boolean => {
     const row = extents.get(Math.round(baseline)) ?? box

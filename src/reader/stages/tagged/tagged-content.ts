@@ -12,6 +12,25 @@ export type StructureNode = StructureElement["children"][number]
 
 export const isStructure = (node: StructureNode): node is StructureElement => "type" in node
 
+/** Elements within a line. */
+export const INLINE: ReadonlySet<string> = new Set([
+  "Span",
+  "Quote",
+  "Link",
+  "Reference",
+  "BibEntry",
+  "Em",
+  "Strong",
+  "Sub",
+  "Lbl",
+  "LBody",
+  "RB",
+  "RT",
+  "RP",
+  "WT",
+  "WP"
+])
+
 /** Deepest structure that is followed. */
 export const MAX_DEPTH = 60
 

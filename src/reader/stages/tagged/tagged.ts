@@ -19,8 +19,10 @@ import { barsOf } from "../regions/formulas/bars.ts"
 import { asFormulas } from "../regions/formulas/find-formulas.ts"
 import { gridsOf } from "../regions/tables/ruled/ruled-table.ts"
 import { letterBullets } from "../runs/bullets.ts"
+import { joinedInline } from "./joined-inline.ts"
 import {
   idsUnder,
+  INLINE,
   inlineSpans,
   isStructure,
   linesUnder,
@@ -57,24 +59,6 @@ const GROUPS: ReadonlySet<string> = new Set([
   "Warichu",
   "Ruby"
 ])
-const INLINE: ReadonlySet<string> = new Set([
-  "Span",
-  "Quote",
-  "Link",
-  "Reference",
-  "BibEntry",
-  "Em",
-  "Strong",
-  "Sub",
-  "Lbl",
-  "LBody",
-  "RB",
-  "RT",
-  "RP",
-  "WT",
-  "WP"
-])
-
 /** Bold means nothing in a heading. */
 const inHeading = (inline: TaggedInline): TaggedInline => ({
   ...inline,
@@ -109,13 +93,17 @@ const blocksBeside = (
   })
 }
 
+const isInline = (node: StructureNode): boolean =>
+  !isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))
+
 /** The blocks of an element's children: inline ones in a row are a paragraph. */
 const childBlocks = (
-  nodes: ReadonlyArray<StructureNode>,
+  given: ReadonlyArray<StructureNode>,
   context: TaggedContext,
   depth: number,
   of?: StructureElement
 ): ReadonlyArray<Block> => {
+  const nodes = joinedInline(given, context.inline, isInline)
   const blocks: Array<Block> = []
   let inline: Array<StructureNode> = []
   let listed: Array<StructureElement> = []
@@ -129,8 +117,6 @@ const childBlocks = (
     listed = []
     listing = []
   }
-  const isInline = (node: StructureNode): boolean =>
-    !isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))
   const hasFormulas = nodes.some((node) => isStructure(node) && node.type === "Formula")
   const words = hasFormulas ? linesUnder(nodes.filter(isInline), context.inline) : []
   /** True when a formula is within a line of words. */

@@ -27,11 +27,12 @@ interface Notes {
   readonly turn: number
 }
 
-const styled = ({ bold, code, italic, lang, text }: TextSpan): HtmlNode => {
+const styled = ({ bold, code, italic, lang, struck, text }: TextSpan): HtmlNode => {
   let node: HtmlNode = text
   if (code) node = element("code", {}, [node])
   if (italic) node = element("em", {}, [node])
   if (bold) node = element("strong", {}, [node])
+  if (struck === true) node = element("s", {}, [node])
   const language = languageTag(lang)
   return language === undefined ? node : element("span", { lang: language }, [node])
 }

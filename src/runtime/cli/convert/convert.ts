@@ -1,10 +1,11 @@
 import { basename, dirname, extname, join, resolve } from "node:path"
 
-import { Clock, Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { Clock, Console, Effect, FileSystem, Option, type PlatformError, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 import { readableLanguages } from "../../../adapters/tesseract/recognition.ts"
 import type { ConvertedDirectly } from "../../../application/conversion/work/direct-conversion.ts"
+import { ResultFormats } from "../../../ports/conversion/result-formats.ts"
 import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
@@ -17,6 +18,9 @@ import { makeProgress } from "./progress.ts"
 /** Where the result goes instead of a file. */
 const STDOUT = "-"
 
+/** Endings of the results' names, by format. */
+const ENDINGS = { html: "html", markdown: "md", text: "txt", json: "json" } as const
+
 interface Input {
   readonly file: string
   readonly output: Option.Option<string>
@@ -25,6 +29,7 @@ interface Input {
   readonly ocrLanguages: Option.Option<string>
   readonly runningHeads: "drop" | "keep"
   readonly explain: boolean
+  readonly format: keyof typeof ENDINGS
 }
 
 /** Pages as they are written, from 1, the last one included: `7`, `1-20`, `5-`. */
@@ -38,6 +43,9 @@ export const parsePages = (text: string): PageRange | undefined => {
 }
 
 const failed = (message: string) => new CommandFailed({ message })
+
+const noPlace = (error: PlatformError.PlatformError) =>
+  Effect.fail(failed(`There is no place for temporary files: ${whyNot(error)}`))
 
 /** How scans are recognised; undefined: they stay pictures. */
 const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input) {
@@ -53,8 +61,27 @@ const recognitionOf = Effect.fnUntraced(function* ({ ocr, ocrLanguages }: Input)
     : yield* failed(`--ocr-languages ${visible(ocrLanguages.value)}: write codes such as eng,deu`)
 })
 
+/** The result in the format that was asked for, of its HTML: other formats are written from the finished file, which is read twice. */
+const formatted = Effect.fnUntraced(function* (
+  html: ConvertedDirectly["html"],
+  { format }: Input,
+  folder: string
+) {
+  type Parts = Stream.Stream<string, Stream.Error<typeof html> | PlatformError.PlatformError>
+  const parts: Parts = html
+  if (format === "html") return parts
+  const files = yield* FileSystem.FileSystem
+  const { write } = yield* ResultFormats
+  const whole = join(folder, "whole.html")
+  yield* Stream.run(Stream.encodeText(html), files.sink(whole)).pipe(
+    Effect.catchTag("PlatformError", (error) => noPlace(error))
+  )
+  const written: Parts = write(Stream.decodeText(files.stream(whole)), { format, pictures: "none" })
+  return written
+})
+
 /** Writes it whole or not at all. */
-const writeTo = Effect.fnUntraced(function* (output: string, html: ConvertedDirectly["html"]) {
+const writeTo = Effect.fnUntraced(function* <E, R>(output: string, html: Stream.Stream<string, E, R>) {
   const encoder = new TextEncoder()
   let bytes = 0
   const parts = Stream.map(html, (part) => {
@@ -102,13 +129,13 @@ const namedOutput = Effect.fnUntraced(function* (path: string, given: string) {
 })
 
 /** Path of the result: the given one, else a new file in the document's folder. */
-const outputOf = Effect.fnUntraced(function* (path: string, { output }: Input) {
+const outputOf = Effect.fnUntraced(function* (path: string, { format, output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem
   if (Option.isSome(output)) {
     return yield* namedOutput(path, resolve(output.value))
   }
-  const beside = join(dirname(path), `${basename(path, extname(path))}.html`)
+  const beside = join(dirname(path), `${basename(path, extname(path))}.${ENDINGS[format]}`)
   const isThere = yield* Effect.orElseSucceed(files.exists(beside), () => false)
   if (!isThere) return beside
   const shown = visible(beside)
@@ -183,7 +210,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
   const progress = yield* makeProgress({ quiet: json })
   const folder = yield* files
     .makeTempDirectoryScoped({ prefix: "postlane-convert-" })
-    .pipe(Effect.mapError((error) => failed(`There is no place for temporary files: ${whyNot(error)}`)))
+    .pipe(Effect.catch(noPlace))
   const { bytes, ...document } = yield* Effect.gen(function* () {
     yield* progress.phase("Reading the document")
     const made = yield* convertDocument(
@@ -192,7 +219,7 @@ const run = Effect.fnUntraced(function* (input: Input) {
       ({ done, total }) => progress.pages("Converting", done, total)
     )
     yield* progress.phase("Putting it together")
-    const written = yield* Effect.scoped(writeTo(output, made.html))
+    const written = yield* Effect.scoped(writeTo(output, yield* formatted(made.html, input, folder)))
     return { ...made, bytes: written }
   }).pipe(
     Effect.provide(layerOf(folder, path, recognition)),
@@ -224,9 +251,15 @@ const config = {
   ),
   output: Flag.String("output").pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("Path of the HTML (default: in the document's folder); - is the standard output"),
+    Flag.withDescription("Path of the result (default: in the document's folder); - is the standard output"),
     Flag.withMetavar("<path>"),
     Flag.optional
+  ),
+  format: Flag.Literals("format", ["html", "markdown", "text", "json"]).pipe(
+    Flag.withDescription(
+      "html (default): one accessible file; markdown, text and json: what it says, without pictures"
+    ),
+    Flag.withDefault("html" as const)
   ),
   pages: Flag.String("pages").pipe(
     Flag.withDescription("These pages of a PDF only: 7, 1-20 or 5-"),
@@ -267,6 +300,10 @@ export const convert = Command.make("convert", config, (input) => telling(Effect
   ),
   Command.withExamples([
     { command: "postlane convert report.pdf", description: "Writes report.html to the same folder" },
-    { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" }
+    { command: "postlane convert report.pdf --pages 1-20 -o intro.html", description: "A part of it" },
+    {
+      command: "postlane convert report.pdf --format markdown -o -",
+      description: "As Markdown, to the output"
+    }
   ])
 )

@@ -11,6 +11,7 @@ export const makeIds = (): Ids => ({ toModel: new Map(), toReal: new Map() })
 /** Moments and what follows from them; the two clocks are not one. */
 const MOMENTS: ReadonlySet<string> = new Set([
   "createdAt",
+  "jobEndedAt",
   "convertedAt",
   "expiresAt",
   "endedAt",

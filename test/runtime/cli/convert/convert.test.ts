@@ -62,6 +62,24 @@ describe("postlane convert", () => {
     })
   )
 
+  it.live("--format writes Markdown, text or data, beside the document", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.pdf": numbered(2) })
+      const source = join(folder, "a.pdf")
+      for (const format of ["markdown", "text", "json"]) {
+        const ran = yield* run(["convert", source, "--format", format])
+        assert.strictEqual(ran.code, 0, ran.err)
+      }
+      assert.deepStrictEqual(yield* namesIn(folder), ["a.json", "a.md", "a.pdf", "a.txt"])
+      assert.include(yield* textOf(join(folder, "a.md")), "<!-- page 2 -->")
+      assert.match(yield* textOf(join(folder, "a.txt")), /Page number 1[\s\S]*Page number 2/)
+      const data = JSON.parse(yield* textOf(join(folder, "a.json"))) as {
+        readonly blocks: ReadonlyArray<unknown>
+      }
+      assert.isNotEmpty(data.blocks)
+    })
+  )
+
   it.live("takes a range of pages; overwrites an existing file only with --force", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith({ "a.pdf": numbered(30), "a.html": Buffer.from("mine") })

@@ -3,14 +3,18 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 
 import { MAX_BULK_ITEMS, BulkConversions } from "../../../../application/conversion/bulk.ts"
 import { JobStatus, ConversionOptions } from "../../../../domain/conversion/job.ts"
+import { hasEnded } from "../../../../domain/conversion/lookup.ts"
 import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"
+import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { apiOf, isUuid } from "../../server/endpoint.ts"
+import { apiOf, cursor, isUuid, page } from "../../server/endpoint.ts"
 import { readJson } from "../../server/json-body.ts"
 import { makeOnce, onceHeaders, onceRefusals } from "../../server/once.ts"
 import { bodyDecoder, InvalidRequest, invalidRequest, problem, problemSchema } from "../../server/problem.ts"
-import { filesAway, Price, Reference, refuseInternalOptions } from "./own-file.ts"
+import { FileView } from "./file-view.ts"
+import { listFrom, makeWaiting, wait, waitRefusals } from "./lookups.ts"
+import { filesAway, FilesUnavailable, Price, Reference, refuseInternalOptions } from "./own-file.ts"
 
 /** The body of a bulk order. */
 const BulkRequest = Schema.Struct({
@@ -65,6 +69,36 @@ export class BulkGroup extends HttpApiGroup.make("bulk")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.get("getBulk", "/api/v1/bulk/:bulkId", {
+      params: { bulkId: Schema.String },
+      query: { ...wait, limit: page(MAX_BULK_ITEMS, MAX_BULK_ITEMS), cursor },
+      success: Schema.Struct({
+        bulk: Schema.Struct({
+          id: Schema.String,
+          reference: Schema.NullOr(Schema.String),
+          createdAt: Schema.String,
+          ended: Schema.Boolean,
+          counts: Schema.Struct({
+            waiting: Schema.Int,
+            processing: Schema.Int,
+            completed: Schema.Int,
+            failed: Schema.Int,
+            cancelled: Schema.Int
+          }).annotate({ identifier: "BulkCounts" })
+        }).annotate({ identifier: "BulkState" }),
+        files: Schema.Array(FileView),
+        nextCursor: Schema.NullOr(Schema.String)
+      }),
+      error: [...waitRefusals, problemSchema("NOT_FOUND", {}), FilesUnavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "A bulk order: how many of its conversions are in which state, and its files",
+        description:
+          "Files are listed newest first, deleted ones left out. `wait`: until the last conversion has ended."
+      })
+    )
+  )
   .middleware(OwnerAccess) {}
 
 /** Largest body of an order, bytes. */
@@ -89,6 +123,8 @@ const itemsOf = ({ items, options = {} }: typeof BulkRequest.Type) => {
       )
 }
 
+const noOrder = problem("NOT_FOUND", "There is no such order")
+
 /** Why nothing was started. */
 const refusals = {
   not_found: (file: string) =>
@@ -110,6 +146,38 @@ export const bulkHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const bulk = yield* BulkConversions
     const once = yield* makeOnce
+    const store = yield* ConversionStore
+    const list = listFrom(store)
+    const waitFor = yield* makeWaiting
+    const orderOf = Effect.fnUntraced(function* (bulkId: string) {
+      const { customerId } = yield* CurrentOwner
+      const found = isUuid(bulkId)
+        ? yield* store.bulk(bulkId, customerId).pipe(Effect.catch(filesAway))
+        : undefined
+      return found ?? (yield* Effect.fail(noOrder))
+    })
+    /** Files of the order with a conversion that may be one of it. */
+    const filesOf = Effect.fnUntraced(function* (bulkId: string) {
+      const { customerId } = yield* CurrentOwner
+      const all = { limit: MAX_BULK_ITEMS, cursor: undefined, bulkId }
+      const { files } = yield* store
+        .files(customerId, all)
+        .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: Effect.die }))
+      return files
+    })
+    const show = Effect.fnUntraced(function* (
+      bulkId: string,
+      query: { readonly wait?: number | ""; readonly limit?: number | ""; readonly cursor?: string }
+    ) {
+      const { customerId } = yield* CurrentOwner
+      const known = yield* orderOf(bulkId)
+      const waits = query.wait !== undefined && query.wait !== "" && query.wait > 0 && !hasEnded(known)
+      if (waits) yield* waitFor(customerId, yield* filesOf(bulkId), query.wait)
+      const { counts, createdAt, id, reference } = waits ? yield* orderOf(bulkId) : known
+      const { files, nextCursor = null } = yield* list(query, bulkId)
+      const ended = hasEnded({ counts })
+      return { bulk: { id, reference, createdAt, ended, counts }, files, nextCursor }
+    })
     const start = Effect.fnUntraced(function* (given: unknown, callId: string) {
       const { customerId } = yield* CurrentOwner
       const body = yield* Effect.flatMap(refuseInternalOptions(given), decodeBulk)
@@ -124,10 +192,12 @@ export const bulkHandlers = HttpApiBuilder.group(
       const price = creditsFor({ standard: started.pages, complex: 0 })
       return { bulkId: started.bulkId, reference: reference ?? null, price, jobs: started.jobs }
     })
-    return handlers.handleRaw("startBulk", ({ headers, request }) =>
-      once({ headers, route: ["startBulk"], body: readJson(request, MAX_BODY) }, ({ id }, body) =>
-        Effect.flatMap(body, (given) => start(given, id))
+    return handlers
+      .handle("getBulk", ({ params, query }) => show(params.bulkId, query))
+      .handleRaw("startBulk", ({ headers, request }) =>
+        once({ headers, route: ["startBulk"], body: readJson(request, MAX_BODY) }, ({ id }, body) =>
+          Effect.flatMap(body, (given) => start(given, id))
+        )
       )
-    )
   })
 )

@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 
 import { FileStatus, type StoredFile } from "../../../../domain/conversion/file.ts"
+import { JobStatus } from "../../../../domain/conversion/job.ts"
+import { lastJobOf } from "../../../../domain/conversion/lookup.ts"
 import { Made } from "../../../../domain/conversion/making.ts"
 import { WaitsFor } from "../../../../domain/conversion/waiting.ts"
 import { LeftOut } from "../../../../reader/model/left-out.ts"
@@ -16,6 +18,15 @@ export const FileView = Schema.Struct({
   phase: Schema.NullOr(Schema.String).annotate({ description: "What is going on, in words." }),
   batchWaiting: Schema.Boolean.annotate({ description: "Its job is `waiting_batch`." }),
   jobId: Schema.NullOr(Schema.String),
+  lastJob: Schema.NullOr(
+    Schema.Struct({
+      id: Schema.String,
+      status: JobStatus,
+      endedAt: Schema.NullOr(Schema.String)
+    }).annotate({ identifier: "LastJob" })
+  ).annotate({
+    description: "The newest conversion, `cancelled` too: the file of a cancelled one is `uploaded` again."
+  }),
   progress: Schema.Struct({ done: Schema.Int, total: Schema.Int }).annotate({ description: "Pages." }),
   error: Schema.NullOr(Schema.String),
   hasResult: Schema.Boolean.annotate({
@@ -53,6 +64,7 @@ export const viewOf = (file: StoredFile): typeof FileView.Type => ({
   phase: file.phase,
   batchWaiting: file.batchWaiting,
   jobId: file.jobId,
+  lastJob: lastJobOf(file),
   progress: file.progress,
   error: file.error,
   hasResult: file.resultKey !== null,

@@ -1,5 +1,5 @@
-import { Duration, Schema, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Duration, Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { BatchControls } from "../../../../application/batch/controls.ts"
@@ -11,14 +11,14 @@ import type { StoredFile } from "../../../../domain/conversion/file.ts"
 import { momentOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { waitsFor } from "../../../../domain/conversion/waiting.ts"
-import { ConversionStore, MAX_FILES_PAGE } from "../../../../ports/conversion/conversion-store.ts"
-import { FileObjects } from "../../../../ports/object-store.ts"
+import type { FileId, JobId } from "../../../../domain/ids.ts"
+import { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
-import { apiOf, cursor, filter, page, Page } from "../../server/endpoint.ts"
+import { apiOf } from "../../server/endpoint.ts"
 import { makeOnce } from "../../server/once.ts"
-import { invalidCursor, InvalidRequest, problem, problemSchema } from "../../server/problem.ts"
+import { problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { eventStream, hasSeen, resultResponse } from "../../server/responses.ts"
+import { eventStream, hasSeen } from "../../server/responses.ts"
 import {
   cancel,
   cancelConversion,
@@ -29,8 +29,20 @@ import {
   processNow,
   streamConversion
 } from "./conversions.ts"
-import { FileView, OneFile, viewOf } from "./file-view.ts"
+import { OneFile, viewOf } from "./file-view.ts"
 import { chooseReflow, orderFlyer, preserveFormatting, reflowFlyer } from "./flyers.ts"
+import {
+  getJob,
+  listFiles,
+  listFilesV1,
+  listFrom,
+  type Listing,
+  makeGetJob,
+  makeWaiting,
+  type Wait,
+  wait,
+  waitRefusals
+} from "./lookups.ts"
 import {
   fileParams,
   FileNotFound,
@@ -38,35 +50,16 @@ import {
   FilesUnavailable,
   finishing,
   noFile,
-  ownFile,
-  Reference
+  ownFile
 } from "./own-file.ts"
+import { getResult, getResultPicture, makeResults, type ResultQuery } from "./result.ts"
 import { refuseTooLarge, upload, uploadFile, uploadHash } from "./uploads.ts"
-
-const listFiles = HttpApiEndpoint.get("listFiles", "/api/files", {
-  query: {
-    limit: page(MAX_FILES_PAGE, MAX_FILES_PAGE),
-    cursor,
-    reference: filter(Reference)
-  },
-  success: Schema.Struct({
-    files: Schema.Array(FileView),
-    nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
-  }),
-  error: [InvalidRequest, FilesUnavailable]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "The caller's files, newest first",
-    description:
-      "`nextCursor` is there where `limit` or `cursor` is named, or there are more files. `reference`: files that have it, and " +
-      "files of bulk orders that have it."
-  })
-)
 
 const getFile = HttpApiEndpoint.get("getFile", "/api/v1/files/:fileId", {
   params: fileParams,
+  query: wait,
   success: OneFile,
-  error: [FileNotFound, FilesUnavailable]
+  error: [...waitRefusals, FileNotFound, FilesUnavailable]
 }).annotate(OpenApi.Summary, "One file")
 
 const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId", {
@@ -80,26 +73,16 @@ const deleteFile = HttpApiEndpoint.delete("deleteFile", "/api/v1/files/:fileId",
   })
 )
 
-const getResult = HttpApiEndpoint.get("getResult", "/api/v1/files/:fileId/result", {
-  params: fileParams,
-  success: Page,
-  error: [FileNotFound, problemSchema("RESULT_NOT_READY", {}), FilesUnavailable]
-}).annotateMerge(
-  OpenApi.annotations({
-    summary: "The accessible HTML, one self-contained file",
-    description:
-      "Of the newest conversion that was completed: while the file is converted anew, and after a cancel or a failure, the " +
-      "earlier result stays. It has an `ETag`; a download that broke off goes on by `Range`; it is compressed where gzip is accepted."
-  })
-)
-
 /** Files and their conversions, each of one owner. */
 export class FileGroup extends HttpApiGroup.make("files")
   .add(uploadFile)
   .add(listFiles)
+  .add(listFilesV1)
+  .add(getJob)
   .add(getFile)
   .add(deleteFile)
   .add(getResult)
+  .add(getResultPicture)
   .add(convertFile)
   .add(cancelConversion)
   .add(processNow)
@@ -125,23 +108,36 @@ const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: 
       )
     : Effect.succeed({ file: viewOf(file) })
 
-const noResult = problem("RESULT_NOT_READY", "The file has no result yet")
-
-/** A page of the caller's files; the first one names a cursor only where there is more, or the query asks for a page. */
-const list = Effect.fnUntraced(function* (
-  store: ConversionStore["Service"],
-  query: { readonly limit?: number | ""; readonly cursor?: string; readonly reference?: string }
-) {
-  const { customerId } = yield* CurrentOwner
-  const { files, nextCursor } = yield* store
-    .files(customerId, {
-      limit: query.limit || MAX_FILES_PAGE,
-      cursor: query.cursor || undefined,
-      reference: query.reference || undefined
-    })
-    .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: () => invalidCursor("list") }))
-  const paged = query.limit !== undefined || query.cursor !== undefined || nextCursor !== null
-  return { files: files.map(viewOf), ...(paged ? { nextCursor } : {}) }
+/** Handlers that change nothing. */
+const makeReading = Effect.gen(function* () {
+  const store = yield* ConversionStore
+  const results = yield* makeResults
+  const waitFor = yield* makeWaiting
+  const jobOf = yield* makeGetJob
+  const fileOf = ownFile(store)
+  const list = listFrom(store)
+  const batchSeconds = Duration.toSeconds(giveUpIn({ timeoutHours: yield* BatchTimeoutHours }))
+  type File = { readonly params: { readonly fileId: FileId } }
+  type Asked = { readonly request: HttpServerRequest.HttpServerRequest }
+  return {
+    listFiles: ({ query }: { readonly query: Listing }) => list(query),
+    searchFiles: ({ query }: { readonly query: Listing }) => list(query),
+    getJob: ({ params, query }: { readonly params: { readonly jobId: JobId }; readonly query: Wait }) =>
+      jobOf(params.jobId, query.wait),
+    getFile: Effect.fnUntraced(function* ({ params, query }: File & { readonly query: Wait }) {
+      const file = yield* fileOf(params.fileId)
+      if (!query.wait) return yield* one(store, file, batchSeconds)
+      yield* waitFor(file.customerId, [file], query.wait)
+      return yield* one(store, yield* fileOf(params.fileId), batchSeconds)
+    }),
+    getResult: ({ params, query, request }: File & Asked & { readonly query: ResultQuery }) =>
+      Effect.flatMap(fileOf(params.fileId), (file) => results.result(file, request, query)),
+    getResultPicture: ({
+      params,
+      request
+    }: Asked & { readonly params: { readonly fileId: FileId; readonly picture: string } }) =>
+      Effect.flatMap(fileOf(params.fileId), (file) => results.picture(file, params.picture, request))
+  }
 })
 
 /** Deletes a file, and stops its batch job. */
@@ -165,7 +161,6 @@ export const fileHandlers = HttpApiBuilder.group(
   "files",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ConversionStore
-    const objects = yield* FileObjects
     const uploads = yield* Uploads
     const conversions = yield* Conversions
     const watching = yield* FileWatch
@@ -174,7 +169,7 @@ export const fileHandlers = HttpApiBuilder.group(
     const streaming = makePlaces(MAX_STREAMS, "streams")
     const fileOf = ownFile(store)
     const once = yield* makeOnce
-    const batchSeconds = Duration.toSeconds(giveUpIn({ timeoutHours: yield* BatchTimeoutHours }))
+    const reading = yield* makeReading
     return handlers
       .handleRaw("convertFile", ({ headers, params, request }) =>
         once(
@@ -202,16 +197,9 @@ export const fileHandlers = HttpApiBuilder.group(
         })
       )
       .handleAll({
-        listFiles: ({ query }) => list(store, query),
-        getFile: ({ params }) =>
-          Effect.flatMap(fileOf(params.fileId), (file) => one(store, file, batchSeconds)),
+        ...reading,
         deleteFile: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => remove(store, batch, file)),
-        getResult: Effect.fnUntraced(function* ({ params, request }) {
-          const { resultKey } = yield* fileOf(params.fileId)
-          if (resultKey === null) return yield* Effect.fail(noResult)
-          return yield* resultResponse(objects, resultKey, request).pipe(Effect.catch(filesAway))
-        }),
         cancelConversion: ({ params }) =>
           Effect.flatMap(fileOf(params.fileId), (file) => cancel(conversions, batch, file)),
         processNow: ({ params }) => Effect.flatMap(fileOf(params.fileId), (file) => convertNow(batch, file)),

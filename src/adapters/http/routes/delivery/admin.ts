@@ -15,7 +15,7 @@ import {
 import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
-import { apiOf, cursor, DEFAULT_PAGE, filter, isUuid, page, Text } from "../../server/endpoint.ts"
+import { apiOf, cursor, Day, DEFAULT_PAGE, filter, isUuid, page, Text } from "../../server/endpoint.ts"
 import {
   invalidCursor,
   InvalidRequest,
@@ -26,16 +26,6 @@ import {
 } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
-
-/** A day, UTC. The log's database knows no year 0. */
-const Day = Schema.String.check(
-  Schema.makeFilter(
-    (day) =>
-      (/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) &&
-        (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
-      "is no day (YYYY-MM-DD)"
-  )
-)
 
 /** Filters of the log; an empty one counts as missing. */
 const search = {

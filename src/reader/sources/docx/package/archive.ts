@@ -1,6 +1,7 @@
-import { type Entry, openPromise, type ZipFile } from "yauzl"
+import { type Entry, fromRandomAccessReaderPromise, openPromise, type ZipFile } from "yauzl"
 
 import { isBomb, MAX_PARTS } from "../../../model/document-limits.ts"
+import { openEnded } from "./ended-file.ts"
 
 /** A document is not read; the message is for its owner. */
 export class Unreadable extends Error {
@@ -59,13 +60,26 @@ const checked = async (zip: ZipFile): Promise<ReadonlyMap<string, Entry>> => {
   return entries
 }
 
+const HOW = { autoClose: false, lazyEntries: true } as const
+
+/** An archive whose last record names a comment that is missing is whole all the same: no part of it is in the comment. */
+const opened = async (path: string): Promise<ZipFile> => {
+  try {
+    return await openPromise(path, HOW)
+  } catch (error) {
+    const ended = error instanceof Error && "syscall" in error ? undefined : await openEnded(path)
+    if (ended === undefined) throw error
+    return fromRandomAccessReaderPromise(ended.reader, ended.size, HOW)
+  }
+}
+
 /**
  * Opens an archive, to inspect or to convert it: a second reader might find other parts in the same bytes. Limits are measured by
  * `zip.fileSize`.
  */
 export const openArchive = async (path: string): Promise<Archive> => {
   try {
-    const zip = await openPromise(path, { autoClose: false, lazyEntries: true })
+    const zip = await opened(path)
     const entries = await checked(zip).catch((error: unknown) => {
       zip.close()
       throw error

@@ -1,10 +1,11 @@
+import { parseFragment } from "../../../html/parse-fragment.ts"
 import { element, type HtmlNode, serialize } from "../../../model/html-tree.ts"
 import type { Archive } from "./archive.ts"
 import { orNothing } from "./package.ts"
 import type { Relation } from "./relations.ts"
 import { readXml } from "./xml.ts"
 
-/** What charts and diagrams show, as HTML, by the relation that the document has to them. */
+/** What charts, diagrams and parts in other formats show, as HTML, by the relation that the document has to them. */
 export type DrawnData = (relation: string | undefined) => string | undefined
 
 /** Values and words of one drawing that are read. */
@@ -119,15 +120,39 @@ const readDiagram = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
       ])
 }
 
-const READERS: ReadonlyMap<string, (bytes: AsyncIterable<Buffer>) => Promise<string>> = new Map([
+/** Bytes of a part in HTML or text. */
+const MAX_CHUNK = 4 * 1024 * 1024
+
+/** Text of a part in another format: that of HTML and of plain text. */
+const readChunk = async (bytes: AsyncIterable<Buffer>, part: string): Promise<string> => {
+  const kind = /\.(x?html?|txt)$/i.exec(part)?.[1]?.toLowerCase()
+  if (kind === undefined) return ""
+  const all: Array<Buffer> = []
+  let length = 0
+  for await (const some of bytes) {
+    length += some.length
+    if (length > MAX_CHUNK) return ""
+    all.push(some)
+  }
+  const text = new TextDecoder().decode(Buffer.concat(all))
+  return serialize(kind === "txt" ? paragraphsOf(text) : parseFragment(text))
+}
+
+const paragraphsOf = (text: string): ReadonlyArray<HtmlNode> =>
+  text.split(/\r?\n/).flatMap((line) => (line.trim() === "" ? [] : [element("p", {}, [line.trim()])]))
+
+type PartReader = (bytes: AsyncIterable<Buffer>, part: string) => Promise<string>
+
+const READERS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ["chart", readChart],
-  ["diagramData", readDiagram]
+  ["diagramData", readDiagram],
+  ["aFChunk", readChunk]
 ])
 
-/** Most charts and diagrams of a document that are read. */
+/** Most charts, diagrams and parts in other formats of a document that are read. */
 const MOST_DRAWN = 200
 
-/** Reads the charts and diagrams that a part has relations to, each once. */
+/** Reads the charts, diagrams and parts in other formats that a part has relations to, each once. */
 export const readDrawn = async (archive: Archive, relations: ReadonlyArray<Relation>): Promise<DrawnData> => {
   const shown = new Map<string, string>()
   const read = new Map<string, string>()
@@ -135,8 +160,14 @@ export const readDrawn = async (archive: Archive, relations: ReadonlyArray<Relat
     const reader = READERS.get(kind)
     if (reader === undefined || part === undefined) continue
     if (!read.has(part) && read.size < MOST_DRAWN)
-      read.set(part, (await orNothing(reader(archive.stream(part)))) ?? "")
+      read.set(part, (await orNothing(reader(archive.stream(part), part))) ?? "")
     shown.set(id, read.get(part) ?? "")
   }
   return (relation) => (relation === undefined ? undefined : shown.get(relation))
 }
+
+/** What stands for a part in a format that is not read. */
+const NO_CHUNK = "<p>[A part of this document, kept in another format, is left out here.]</p>"
+
+/** A part in another format, as HTML. */
+export const chunkOf = (drawn: DrawnData, relation: string | undefined): string => drawn(relation) || NO_CHUNK

@@ -3,13 +3,18 @@ import { randomBytes } from "node:crypto"
 import type { Label } from "./numbering.ts"
 
 /**
- * Meaning of a mark: the beginning of a caption or row header, the HTML of a formula or chart, or an item's number
- * (counted, or written as words).
+ * Meaning of a mark: the beginning of a caption or row header, a place in a paragraph or table that runs from the right, the HTML of a
+ * formula, form field, chart, or of a part in another format, or an item's number (counted, or written as words).
  */
 export type Meaning =
-  | { readonly kind: "caption" | "rowHead" }
-  | { readonly kind: "formula" | "drawn"; readonly html: string }
-  | { readonly kind: "item"; readonly label: Extract<Label, { readonly kind: "item" }> }
+  | { readonly kind: "caption" | "rowHead" | "paragraphFromRight" | "tableFromRight" }
+  | { readonly kind: "formula" | "field" | "drawn" | "chunk"; readonly html: string }
+  | {
+      readonly kind: "item"
+      readonly label: Extract<Label, { readonly kind: "item" }>
+      /** What defines its list: two lists may stand one behind the other. */
+      readonly definition: string
+    }
   | { readonly kind: "words"; readonly text: string }
 
 const DIGITS = 8

@@ -1,9 +1,11 @@
+import { numeral } from "./numerals.ts"
 import { isOff, numberIn, type ParagraphProperties, type Style } from "./styles.ts"
 import { readXml } from "./xml.ts"
 
 /** Label of a list paragraph: a bullet, a number that HTML counts itself, or words that HTML cannot count. */
 export type Label =
-  | { readonly kind: "bullet" }
+  /** `box`: ☐, ☑ or ☒, where the bullets tell what is done. */
+  | { readonly kind: "bullet"; readonly box?: string }
   | {
       readonly kind: "item"
       readonly type: string | undefined
@@ -17,6 +19,8 @@ interface Level {
   format: string
   /** The label, with `%1` for the number of the first level. */
   text: string
+  /** The typeface of the label. */
+  font: string
   start: number
   /** All its numbers are written in digits. */
   isLegal: boolean
@@ -58,36 +62,6 @@ export interface Place {
 /** Counts the items of a text one after the other. */
 type Counter = (place: Place) => Label | undefined
 
-const ROMAN: ReadonlyArray<readonly [number, string]> = [
-  [1000, "m"],
-  [900, "cm"],
-  [500, "d"],
-  [400, "cd"],
-  [100, "c"],
-  [90, "xc"],
-  [50, "l"],
-  [40, "xl"],
-  [10, "x"],
-  [9, "ix"],
-  [5, "v"],
-  [4, "iv"],
-  [1, "i"]
-]
-/** From here on a number is written in digits, whatever it should be written in. */
-const MOST_ROMAN = 4000
-const MOST_LETTERS = 780
-
-const roman = (value: number): string => {
-  let left = value
-  let text = ""
-  for (const [worth, sign] of ROMAN) for (; left >= worth; left -= worth) text += sign
-  return text
-}
-
-/** The 27th is "aa", the 28th "bb". */
-const letters = (value: number): string =>
-  String.fromCharCode(97 + ((value - 1) % 26)).repeat(Math.ceil(value / 26))
-
 /** How HTML names the way in which a list is counted. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ["lowerLetter", "a"],
@@ -95,26 +69,6 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["lowerRoman", "i"],
   ["upperRoman", "I"]
 ])
-
-/** A number as a level writes it; in digits where no more is known of the way. */
-export const numeral = (value: number, format: string): string => {
-  if (format === "none") return ""
-  if (value < 1) return String(value)
-  switch (format) {
-    case "lowerRoman":
-      return value < MOST_ROMAN ? roman(value) : String(value)
-    case "upperRoman":
-      return value < MOST_ROMAN ? roman(value).toUpperCase() : String(value)
-    case "lowerLetter":
-      return value <= MOST_LETTERS ? letters(value) : String(value)
-    case "upperLetter":
-      return value <= MOST_LETTERS ? letters(value).toUpperCase() : String(value)
-    case "decimalZero":
-      return String(value).padStart(2, "0")
-    default:
-      return String(value)
-  }
-}
 
 /** A label that is a number alone, with the usual punctuation. */
 const PLAIN = /^[\s([]*%\d[\s.):\]]*$/
@@ -127,7 +81,14 @@ const LEVELS = 9
 /** Longest label, characters: each item has it. Word takes 31. */
 const MAX_LABEL = 200
 
-const bare = (): Level => ({ format: "decimal", text: "", start: 1, isLegal: false, style: undefined })
+const bare = (): Level => ({
+  format: "decimal",
+  text: "",
+  font: "",
+  start: 1,
+  isLegal: false,
+  style: undefined
+})
 
 /** What `numbering.xml` defines. */
 class Definitions {
@@ -164,7 +125,9 @@ class Definitions {
       this.#level = bare()
       const at = numberIn(attributes.get("ilvl")) ?? 0
       ;(this.#instance ?? this.#definition)?.levels.set(at, this.#level)
-    } else if (this.#level !== undefined) describe(this.#level, name, value)
+    } else if (name === "rFonts" && this.#level !== undefined)
+      this.#level.font = attributes.get("ascii") ?? attributes.get("hAnsi") ?? ""
+    else if (this.#level !== undefined) describe(this.#level, name, value)
   }
 
   close(name: string): void {
@@ -201,6 +164,18 @@ const describe = (level: Level, name: string, value: string | undefined): void =
   if (name === "pStyle") level.style = value
 }
 
+/** Signs of Wingdings, as Word writes them, and the boxes that they show. */
+const WINGDINGS: ReadonlyMap<string, string> = new Map([
+  ["\uf06f", "☐"],
+  ["\uf0a8", "☐"],
+  ["\uf0fd", "☒"],
+  ["\uf0fe", "☑"]
+])
+
+/** The box that a bullet is; other bullets say nothing. */
+const boxOf = ({ font, text }: Level): string | undefined =>
+  /^[☐☑☒]$/.test(text) ? text : /^wingdings$/i.test(font) ? WINGDINGS.get(text) : undefined
+
 class Counts {
   readonly #definitions: Definitions
   /** The numbers of each definition's levels. */
@@ -216,7 +191,10 @@ class Counts {
     const definitions = this.#definitions
     const own = definitions.levelOf(list, level)
     if (own === undefined) return undefined
-    if (own.format === "bullet") return { kind: "bullet" }
+    if (own.format === "bullet") {
+      const box = boxOf(own)
+      return box === undefined ? { kind: "bullet" } : { kind: "bullet", box }
+    }
     const numbers = this.#numbers.get(definition) ?? []
     this.#numbers.set(definition, numbers)
     if (!this.#begun.has(list)) {

@@ -20,6 +20,8 @@ export interface Style extends ParagraphProperties {
   /** Size of its letters, in points. */
   readonly size: number
   readonly isHidden: boolean
+  /** Its paragraphs run from the right to the left. */
+  readonly isFromRight: boolean
   /** A table's style that sets the first row off. */
   readonly hasHeadRow: boolean
   /** True for a table style that formats the first column differently. */
@@ -33,6 +35,7 @@ interface Written extends ParagraphProperties {
   isBold?: boolean
   size?: number
   isHidden?: boolean
+  isFromRight?: boolean
   hasHeadRow?: boolean
   hasHeadColumn?: boolean
 }
@@ -52,6 +55,7 @@ const none = (size: number): Style => ({
   isBold: false,
   size,
   isHidden: false,
+  isFromRight: false,
   hasHeadRow: false,
   hasHeadColumn: false
 })
@@ -107,6 +111,7 @@ const styleFrom = (id: string, written: ReadonlyMap<string, Written>, size: numb
     isBold: chain.find(({ isBold }) => isBold !== undefined)?.isBold === true,
     size: chain.find((style) => style.size !== undefined)?.size ?? size,
     isHidden: chain.find(({ isHidden }) => isHidden !== undefined)?.isHidden === true,
+    isFromRight: chain.find(({ isFromRight }) => isFromRight !== undefined)?.isFromRight === true,
     hasHeadRow: chain.some(({ hasHeadRow }) => hasHeadRow === true),
     hasHeadColumn: chain.some(({ hasHeadColumn }) => hasHeadColumn === true),
     ...(outline === undefined ? {} : { outline }),
@@ -147,6 +152,7 @@ export const readStyles = async (bytes: AsyncIterable<Buffer> | Iterable<Buffer>
         if (font !== undefined) style.isCode = isFixedPitchName(font)
       } else if (name === "b") style.isBold ??= !isOff(value)
       else if (name === "vanish" && !isAside) style.isHidden ??= !isOff(value)
+      else if (name === "bidi") style.isFromRight ??= !isOff(value)
       else if (name === "sz") style.size ??= sizeIn(value) ?? size
       else if (name === "tblStylePr" && attributes.get("type") === "firstRow") style.hasHeadRow = true
       else if (name === "tblStylePr" && attributes.get("type") === "firstCol") style.hasHeadColumn = true

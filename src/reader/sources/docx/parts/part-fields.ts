@@ -1,3 +1,4 @@
+import type { Marks, Meaning } from "../package/marks.ts"
 import { isOff, numberIn } from "../package/styles.ts"
 import { escaped, type Later, type PartOutput } from "./part-output.ts"
 
@@ -7,6 +8,8 @@ interface Field {
   /** Its result has begun, which happens once. */
   isResult: boolean
   hasWords: boolean
+  /** Some of its words are more than spaces. */
+  isFilled: boolean
   /** State of a form field: checked, options and choice; the default, and since changed. */
   readonly isChecked: Array<boolean>
   readonly entries: Array<string>
@@ -43,6 +46,7 @@ const addressOf = (instruction: string): string | undefined => {
 /** Fields: what they lead to, and what forms are set to, as mammoth reads them. Their instructions are not for readers. */
 export class PartFields {
   readonly #out: PartOutput
+  readonly #marks: Marks<Meaning>
   readonly #fields: Array<Field> = []
   /** The outermost field of which the instruction is being read. */
   #instructed: Field | undefined
@@ -52,8 +56,9 @@ export class PartFields {
   #links = 0
   #isInstruction = false
 
-  constructor(out: PartOutput) {
+  constructor(out: PartOutput, marks: Marks<Meaning>) {
     this.#out = out
+    this.#marks = marks
   }
 
   /** An element that begins or ends a field, or is in one of these. */
@@ -78,7 +83,10 @@ export class PartFields {
   /** Words of the document, which a field may have instead of others. */
   words(text: string): void {
     const field = this.#fields.at(-1)
-    if (field !== undefined) field.hasWords = true
+    if (field !== undefined) {
+      field.hasWords = true
+      field.isFilled ||= text.trim() !== ""
+    }
     const piece = { text: escaped(text) }
     const inside = this.#instructed === field ? undefined : this.#instructed?.inside
     if (inside !== undefined && inside.length < MOST) inside.push(piece)
@@ -119,6 +127,7 @@ export class PartFields {
       instruction: "",
       isResult: false,
       hasWords: false,
+      isFilled: false,
       isChecked: [],
       entries: [],
       chosen: [],
@@ -162,6 +171,8 @@ export class PartFields {
       this.#character("end")
     } else if (kind === "FORMDROPDOWN" && !field.hasWords)
       out.add(out.element("t", escaped(field.entries[field.chosen.at(-1) ?? 0] ?? "")))
+    else if (kind === "FORMTEXT" && !field.isFilled)
+      out.add(out.element("t", this.#marks.add({ kind: "field", html: '<input type="text" />' })))
   }
 
   /** The beginning of a field as mammoth reads it. */

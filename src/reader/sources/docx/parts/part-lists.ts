@@ -55,11 +55,13 @@ export class PartLists {
   #write({ before, numbers, place }: Listed, label: Label, inWords: boolean): void {
     if (label.kind === "bullet") {
       numbers.text = this.#numbers(place, BULLETS)
+      if (label.box !== undefined)
+        before.text = this.#out.run(this.#marks.add({ kind: "words", text: label.box }))
       return
     }
     if (label.kind === "item" && !inWords) {
       numbers.text = this.#numbers(place, NUMBERS)
-      before.text = this.#out.run(this.#marks.add({ kind: "item", label }))
+      before.text = this.#out.run(this.#marks.add({ kind: "item", label, definition: place.definition }))
     } else if (label.text !== "")
       before.text = this.#out.run(this.#marks.add({ kind: "words", text: label.text }))
   }

@@ -1,4 +1,4 @@
-import type { DrawnData } from "../package/drawn-data.ts"
+import { chunkOf, type DrawnData } from "../package/drawn-data.ts"
 import { MathBuilder, writeFormula } from "../package/formula.ts"
 import type { Marks, Meaning } from "../package/marks.ts"
 import type { Numbering } from "../package/numbering.ts"
@@ -14,6 +14,7 @@ import {
 import { readXml, type Tag } from "../package/xml.ts"
 import { NOTE_MARKS, READABLE, RENAMED, SHOWN, UNWRAPPED } from "./element-names.ts"
 import { attributeOf } from "./part-attributes.ts"
+import { PartDirection } from "./part-direction.ts"
 import { PartDrawings } from "./part-drawings.ts"
 import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
@@ -59,6 +60,7 @@ class PartRewriter {
   readonly #tables: PartTables
   readonly #fields: PartFields
   readonly #paragraphs: PartParagraphs
+  readonly #direction: PartDirection
   readonly #open: Array<string> = []
   /** Open elements that are left out with all that they hold. */
   #dropped = 0
@@ -80,8 +82,9 @@ class PartRewriter {
     this.#relations = new Set(relations.map(({ id }) => id))
     this.#lists = new PartLists(this.#out, known.numbering, known.marks)
     this.#tables = new PartTables(this.#out, known.styles)
-    this.#fields = new PartFields(this.#out)
+    this.#fields = new PartFields(this.#out, known.marks)
     this.#paragraphs = new PartParagraphs(this.#out)
+    this.#direction = new PartDirection(this.#out, known.styles, known.marks)
     this.#drawings = new PartDrawings(this.#out, this.#relations)
   }
 
@@ -96,6 +99,7 @@ class PartRewriter {
       this.#formula.open(name, attributes)
       return
     }
+    if (this.#dropped === 0) this.#direction.open(name, attributes, this.#open)
     if (this.#dropped > 0 || this.#isLeftOut(name, attributes)) {
       this.#dropped += 1
       this.#fields.open(name, attributes)
@@ -130,6 +134,7 @@ class PartRewriter {
       return
     }
     if (name === "pPr" && this.#around(2) === "p") this.#endProperties()
+    this.#direction.close(name)
     if (!this.#isPassedOver(name)) this.#out.add(`</${this.#nameOf(name, written)}>`)
     this.#open.pop()
     this.#tables.close(name)
@@ -142,6 +147,7 @@ class PartRewriter {
     else if (this.#dropped > 0) this.#fields.text(text)
     else if (this.#around(1) === "t") {
       this.#paragraphs.words(text)
+      this.#direction.words(text)
       this.#fields.words(text)
     } else this.#out.add(escaped(text))
   }
@@ -215,6 +221,11 @@ class PartRewriter {
       case "relIds":
         this.#show(attributes.get("dm"))
         return
+      case "altChunk": {
+        const html = chunkOf(this.#known.drawn, attributes.get("id"))
+        this.#out.add(this.#out.element("p", this.#out.run(this.#known.marks.add({ kind: "chunk", html }))))
+        return
+      }
       case "txbxContent":
         if (this.#drawings.isOpen) this.#out.elsewhere()
         return

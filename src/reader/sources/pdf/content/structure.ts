@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 
 import type { StructureElement } from "../../../model/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
+import type { Roles } from "./roles.ts"
 
 /** Elements within elements; deeper trees are loops or malice. */
 const MAX_DEPTH = 100
@@ -54,7 +55,11 @@ const readAttributes = (
 }
 
 /** The structure tree as far as it touches a page; empty where the document is not tagged. */
-export const readStructure = (pdfium: Pdfium, page: number): ReadonlyArray<StructureElement> => {
+export const readStructure = (
+  pdfium: Pdfium,
+  page: number,
+  roleOf: Roles
+): ReadonlyArray<StructureElement> => {
   const { call, memory } = pdfium
   let left = MAX_ELEMENTS
   const textOf = (read: (buffer: number, size: number) => number) => {
@@ -76,7 +81,7 @@ export const readStructure = (pdfium: Pdfium, page: number): ReadonlyArray<Struc
       if (mcid >= 0) children.push({ mcid })
     }
     return {
-      type: memory.utf16((buffer, size) => call.FPDF_StructElement_GetType(element, buffer, size)),
+      type: roleOf(memory.utf16((buffer, size) => call.FPDF_StructElement_GetType(element, buffer, size))),
       alt: textOf((buffer, size) => call.FPDF_StructElement_GetAltText(element, buffer, size)),
       actualText: textOf((buffer, size) => call.FPDF_StructElement_GetActualText(element, buffer, size)),
       lang: textOf((buffer, size) => call.FPDF_StructElement_GetLang(element, buffer, size)),

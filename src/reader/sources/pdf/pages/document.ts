@@ -3,8 +3,8 @@ import type { Stats } from "node:fs"
 import type { LeftOut } from "../../../model/left-out.ts"
 import type { DocumentFacts, FontFace, PageContent } from "../../../model/page-content.ts"
 import { MAX_PAGES, MAX_PAGE_POINTS, PdfError, type SinglePage } from "../../../model/pdf-document.ts"
-import { tableFrames } from "../../../stages/regions/tables/grid/rules.ts"
 import { readObjects } from "../content/drawings.ts"
+import { edgePlaces } from "../content/edge-places.ts"
 import { readFields } from "../content/fields.ts"
 import { readFreeText } from "../content/free-text.ts"
 import { type Matrix, pageMatrix, round } from "../content/geometry.ts"
@@ -13,6 +13,7 @@ import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
 import { readLeftOut } from "../content/left-out.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
+import { type Roles, rolesOf } from "../content/roles.ts"
 import { readStructure } from "../content/structure.ts"
 import { showsText } from "../content/visible-text.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
@@ -40,7 +41,6 @@ const REOPEN_AFTER_BYTES = 48 * 1024 * 1024
 
 /** Size of a document above which no page is copied to look for glyph names: the copy may be as large. */
 const MOST_COPIED_BYTES = 16 * 1024 * 1024
-
 /** From here on qpdf's pass over the whole document, made for each range, dominates the time. */
 const MANY_PAGES = 200
 /** Pages that are split with both libraries, to choose one. */
@@ -75,6 +75,7 @@ export class OpenDocument {
   readonly #qpdf: Qpdf
   readonly #objects: PdfObjects
   readonly #layers: Layers
+  readonly #roleOf: Roles
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
   /** Undefined until the first page is split. */
@@ -97,6 +98,7 @@ export class OpenDocument {
     this.#path = path
     this.#objects = new PdfObjects(qpdf, path)
     this.#layers = layersOf(this.#objects)
+    this.#roleOf = rolesOf(this.#objects)
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -290,7 +292,7 @@ export class OpenDocument {
         matrix,
         layers: open.layers,
         inherited,
-        places: forLayout ? [...links, ...tableFrames(drawings, width, height)] : undefined,
+        places: forLayout ? edgePlaces(links, drawings, open) : undefined,
         ligature: (font, code) =>
           this.#file.size > MOST_COPIED_BYTES
             ? undefined
@@ -307,7 +309,7 @@ export class OpenDocument {
         groups,
         links,
         fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
-        structure: this.facts.tagged ? readStructure(pdfium, page) : [],
+        structure: this.facts.tagged ? readStructure(pdfium, page, this.#roleOf) : [],
         ...(forLayout ? { hasWords: showsText(pdfium, open) } : {})
       }
     })

@@ -60,6 +60,7 @@ describe("POST /api/v1/files", () => {
           phase: null,
           batchWaiting: false,
           jobId: null,
+          lastJob: null,
           progress: { done: 0, total: 0 },
           error: null,
           hasResult: false,

@@ -115,3 +115,24 @@ export const headOf = (cells: ReadonlyArray<ReadonlyArray<Spanning>>, looks: Row
   const areOver = first.every(({ colSpan, rowSpan }) => rowSpan === reach || colSpan > 1)
   return areBold || areOver ? reach : 0
 }
+
+/** Whether a row surely names the columns of those below it: bold where they are not, or words above figures in most of them. */
+const surelyNames = ([first = [], ...rest]: Rows): boolean => {
+  const filled = first.filter(({ text }) => text !== "")
+  if (filled.length < 2 || filled.length < first.length - 1 || filled.some(({ numeric }) => numeric))
+    return false
+  const isBold = (row: ReadonlyArray<Looks>) => row.every(({ bold, text }) => bold || text === "")
+  if (isBold(first)) return rest.length > 0 && !rest.some(isBold)
+  const withFigures = rest.filter((row) => row.some(({ numeric }) => numeric))
+  return rest.length > 1 && withFigures.length > rest.length / 2
+}
+
+/** Whether the first row is the table's title: one cell over all columns, above a row that surely names them. */
+export const hasTitleRow = (cells: ReadonlyArray<ReadonlyArray<Spanning>>, looks: Rows): boolean => {
+  const [[title, ...more] = [], second = []] = cells
+  if (title === undefined || more.length > 0 || title.rowSpan > 1 || second.length < 2) return false
+  const columns = second.reduce((sum, { colSpan }) => sum + colSpan, 0)
+  const known = looks[0]?.[0]
+  if (title.colSpan !== columns || known === undefined || known.text === "" || known.numeric) return false
+  return second.every(({ rowSpan }) => rowSpan === 1) && surelyNames(looks.slice(1))
+}

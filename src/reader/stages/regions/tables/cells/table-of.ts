@@ -3,9 +3,10 @@ import { type InlineContext, spansOf } from "../../../lines/inline.ts"
 import { isBoldLine, linesOf } from "../../../lines/line.ts"
 import { isTick } from "../../fields/field-labels.ts"
 import { fieldBlock } from "../../fields/fields.ts"
+import { bandRows } from "./band-rows.ts"
 import { paragraphsIn } from "./cell-paragraphs.ts"
 import { NUMERIC, type RawCell } from "./table-cells.ts"
-import { headOf, type Looks } from "./table-head.ts"
+import { hasTitleRow, headOf, type Looks } from "./table-head.ts"
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
   const lines = linesOf(
@@ -59,13 +60,19 @@ const ownFirsts = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): ReadonlyArray<b
   })
 }
 
-/** Makes a table of filled cells. `headRows`: how many are known to be its head; else the cells' looks decide. */
+/** Makes a table of filled cells. `given`: how many are known to be its head; else the cells' looks decide. */
 export const tableOf = (
-  rows: ReadonlyArray<ReadonlyArray<RawCell>>,
+  bands: ReadonlyArray<ReadonlyArray<RawCell>>,
   context: InlineContext,
-  headRows: number | undefined
+  given: number | undefined
 ): Table => {
-  const looks = rows.map((row) => row.map((cell) => looksOf(cell, context)))
+  const looksIn = (rows: typeof bands) => rows.map((row) => row.map((cell) => looksOf(cell, context)))
+  const all = bandRows(bands, looksIn(bands), given ?? 0)
+  const allLooks = looksIn(all)
+  const isTitled = (given === undefined || given === 1) && hasTitleRow(all, allLooks)
+  const title = isTitled ? (allLooks[0]?.[0]?.lines ?? []) : []
+  const [rows, looks] = isTitled ? [all.slice(1), allLooks.slice(1)] : [all, allLooks]
+  const headRows = isTitled ? 1 : given
   const head = headRows ?? headOf(rows, looks)
   const guessed =
     headRows === undefined && head > 0 && !looks[0]?.every(({ bold, text }) => bold || text === "")
@@ -89,5 +96,6 @@ export const tableOf = (
       }
     })
   )
-  return { kind: "table", caption: [], rows: cells, headRows: head, seam: { ...NO_SEAM, open: guessed } }
+  const caption = spansOf(title, { ...context, ignoreBold: true })
+  return { kind: "table", caption, rows: cells, headRows: head, seam: { ...NO_SEAM, open: guessed } }
 }

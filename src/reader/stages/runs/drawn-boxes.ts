@@ -1,0 +1,103 @@
+/** Boxes to be ticked that are drawn and no form fields: which of them is crossed is what the page says. */
+import { countUp } from "../../model/lists.ts"
+import type { Box, Drawing, PageContent, TextRun } from "../../model/page-content.ts"
+
+/** Least and greatest side of a box, points. */
+const [LEAST, GREATEST] = [6, 18]
+/** Greatest difference of its sides, as a part of the longer one. */
+const SQUARE = 0.15
+/** Greatest gap between a box and the words that it belongs to, in font sizes. */
+const NEAR = 1.2
+/** Nearest that two boxes may be: nearer ones are a grid, points. */
+const APART = 3
+/** How much smaller a cross may be than its box, and how far it may reach beyond, points. */
+const REACH = 2.5
+/** Fewest boxes of a page, and most: fewer are a sign, more a drawing. */
+const [FEWEST, MOST] = [2, 400]
+
+type Path = Extract<Drawing, { readonly kind: "path" }>
+
+const widthOf = ({ x0, x1 }: Box) => x1 - x0
+const heightOf = ({ y0, y1 }: Box) => y1 - y0
+
+const isBox = ({ box, curved, filled, stroked }: Path): boolean => {
+  const [width, height] = [widthOf(box), heightOf(box)]
+  return (
+    stroked &&
+    !filled &&
+    !curved &&
+    Math.min(width, height) >= LEAST &&
+    Math.max(width, height) <= GREATEST &&
+    Math.abs(width - height) <= SQUARE * Math.max(width, height)
+  )
+}
+
+const isIn = (one: Box, box: Box): boolean =>
+  one.x0 >= box.x0 - REACH && one.x1 <= box.x1 + REACH && one.y0 >= box.y0 - REACH && one.y1 <= box.y1 + REACH
+
+const isNextTo = (one: Box, other: Box): boolean =>
+  one.x0 < other.x1 + APART &&
+  other.x0 < one.x1 + APART &&
+  one.y0 < other.y1 + APART &&
+  other.y0 < one.y1 + APART
+
+/** Strokes that cross a box, or fill it in black. */
+const isMark = ({ box, color, curved, filled }: Path, of: Box): boolean =>
+  isIn(box, of) &&
+  widthOf(box) > widthOf(of) / 3 &&
+  heightOf(box) > heightOf(of) / 3 &&
+  (curved || (filled && color === 0))
+
+/** The words that a box belongs to: right behind it on its line, else right before it. */
+const wordsBeside = (box: Box, runs: ReadonlyArray<TextRun>): TextRun | undefined => {
+  const middle = (box.y0 + box.y1) / 2
+  const level = runs.filter((run) => run.angle === 0 && run.box.y0 < middle && run.box.y1 > middle)
+  const near = (gap: number, { size }: TextRun) => gap > -1 && gap < NEAR * size
+  return (
+    level.find((run) => near(run.box.x0 - box.x1, run) && /[\p{L}\p{N}]/u.test(run.text)) ??
+    level.find((run) => near(box.x0 - run.box.x1, run) && /[\p{L}\p{N}]/u.test(run.text))
+  )
+}
+
+const isTick = ({ text }: TextRun) => /^\s*[xX✓✔✕✗✘]\s*$/u.test(text)
+
+/** Adds a run for each such box, and takes its drawing out. */
+export const withDrawnBoxes = (page: PageContent): PageContent => {
+  const paths = page.drawings.filter((drawing) => drawing.kind === "path")
+  const found = paths.filter(isBox)
+  if (found.length < FEWEST || found.length > MOST) return page
+  const unlike = found.filter(
+    ({ box }, at) => !found.some((other, index) => index < at && isIn(other.box, box))
+  )
+  const sides = new Map<number, number>()
+  for (const { box } of unlike) countUp(sides, Math.round(widthOf(box)))
+  const boxes = unlike.flatMap(({ box }) => {
+    const isAlone = unlike.every((other) => other.box === box || !isNextTo(other.box, box))
+    const beside =
+      isAlone && (sides.get(Math.round(widthOf(box))) ?? 0) >= FEWEST
+        ? wordsBeside(box, page.runs)
+        : undefined
+    return beside === undefined ? [] : [{ box, beside }]
+  })
+  if (boxes.length < FEWEST) return page
+  const taken = new Set<Drawing>()
+  const ticks = new Set<TextRun>()
+  const runs = boxes.map(({ beside, box }): TextRun => {
+    const marks = paths.filter((path) => isMark(path, box))
+    const written = page.runs.filter((run) => isTick(run) && isIn(run.box, box))
+    for (const path of [...marks, ...paths.filter((one) => isBox(one) && isIn(one.box, box))]) taken.add(path)
+    for (const run of written) ticks.add(run)
+    return {
+      ...beside,
+      text: marks.length + written.length > 0 ? "☒" : "☐",
+      box: { ...beside.box, x0: box.x0, x1: box.x1 },
+      edges: [box.x0, box.x1],
+      hyphenated: false
+    }
+  })
+  return {
+    ...page,
+    drawings: page.drawings.filter((drawing) => !taken.has(drawing)),
+    runs: [...page.runs.filter((run) => !ticks.has(run)), ...runs]
+  }
+}

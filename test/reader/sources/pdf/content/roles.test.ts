@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { extractBytes } from "../../../../support/files/pdf-files.ts"
+import { line, pdfOf, ref } from "../../../../support/files/pdf-writer.ts"
+
+/** A page with one tagged line of each type, and this map of roles. */
+const taggedOf = (types: ReadonlyArray<string>, roles: string) =>
+  pdfOf({
+    pages: [
+      {
+        content: types
+          .map((type, at) => `/${type} <</MCID ${at}>> BDC ${line(`Line ${at}`, 72, 720 - 20 * at)}EMC`)
+          .join(" "),
+        entries: "/StructParents 0"
+      }
+    ],
+    catalog: "/MarkInfo << /Marked true >>",
+    more: (writer, [page = 0]) => {
+      const root = writer.reserve()
+      const elements = types.map((type, at) =>
+        ref(writer.object(`<< /Type /StructElem /S /${type} /P ${ref(root)} /Pg ${ref(page)} /K ${at} >>`))
+      )
+      writer.object(
+        `<< /Type /StructTreeRoot /K [${elements.join(" ")}] /RoleMap << ${roles} >> /ParentTree << /Nums [0 [${elements.join(" ")}]] >> >>`,
+        root
+      )
+      return { catalog: `/StructTreeRoot ${ref(root)}` }
+    }
+  })
+
+const typesOf = (types: ReadonlyArray<string>, roles: string) =>
+  Effect.map(extractBytes(taggedOf(types, roles)), ({ pages }) => pages[0]?.structure.map(({ type }) => type))
+
+describe("roles of a document's own types", () => {
+  it.effect("are followed to the standard type at their end", () =>
+    Effect.gen(function* () {
+      const roles = "/Kop1 /H1 /Kop2 /Kop2b /Kop2b /Kop2c /Kop2c /H2"
+      assert.deepStrictEqual(yield* typesOf(["Kop1", "Kop2", "Kop2b", "P"], roles), ["H1", "H2", "H2", "P"])
+    })
+  )
+
+  it.effect("end at what the map does not know, and where they run in a circle", () =>
+    Effect.gen(function* () {
+      const found = yield* typesOf(["Own", "A", "Self", "Far"], "/A /B /B /C /C /A /Self /Self /Far /Nowhere")
+      assert.strictEqual(found?.length, 4)
+      assert.deepStrictEqual([found?.[0], found?.[2], found?.[3]], ["Own", "Self", "Nowhere"])
+      assert.include(["A", "B", "C"], found?.[1])
+    })
+  )
+})

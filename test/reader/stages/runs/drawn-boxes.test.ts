@@ -1,0 +1,64 @@
+import { assert, describe, it } from "vitest"
+
+import type { Drawing } from "../../../../src/reader/model/page-content.ts"
+import { htmlOf, lines, prose, rule, run } from "../page-builder.ts"
+
+type Path = Extract<Drawing, { readonly kind: "path" }>
+
+const square = (x: number, y: number, more: Partial<Path> = {}, side = 10): Drawing => {
+  const drawn = rule(x, y - side, x + side, y)
+  return drawn.kind === "path" ? { ...drawn, stroked: true, filled: false, ...more } : drawn
+}
+const cross = (x: number, y: number) => square(x, y, { curved: true })
+
+/** Questions with two boxes each, drawn so. */
+const questions = (...drawings: ReadonlyArray<Drawing>): string =>
+  htmlOf(
+    [
+      ...lines(prose(60), 60, 60, 90),
+      run("Charges filed?", 60, 300),
+      run("Yes", 214, 300),
+      run("No", 264, 300),
+      run("Was it paid?", 60, 330),
+      run("Yes", 214, 330),
+      run("No", 264, 330)
+    ],
+    drawings
+  ).replaceAll(/<[^>]*>/g, " ")
+
+const boxes = [square(200, 300), square(250, 300), square(200, 330), square(250, 330)]
+
+describe("drawn boxes", () => {
+  it("are open, or crossed where strokes or a fill are in them", () => {
+    const text = questions(...boxes, cross(200, 300), square(250, 330, { filled: true, color: 0 }))
+    assert.match(text, /☒ Yes\s+☐ No/)
+    assert.match(text, /☐ Yes\s+☒ No/)
+  })
+
+  it("are crossed by a letter that is in them, which is no word then", () => {
+    const text = htmlOf(
+      [
+        ...lines(prose(60), 60, 60, 90),
+        run("x", 202.5, 298),
+        run("Paid", 214, 300),
+        run("Not paid", 214, 330)
+      ],
+      [square(200, 300), square(200, 330)]
+    ).replaceAll(/<[^>]*>/g, " ")
+    assert.match(text, /☒ Paid\s+☐ Not paid/)
+    assert.notMatch(text, /\bx\b/)
+  })
+
+  it("are none where one stands alone, they are a grid, of any colour, or no words are beside them", () => {
+    const none = (...drawings: ReadonlyArray<Drawing>) => assert.notMatch(questions(...drawings), /[☐☒]/)
+    none(square(200, 300))
+    none(...[0, 1, 2, 3].map((at) => square(170 + 10 * at, 300)))
+    none(
+      ...boxes.map((box) =>
+        box.kind === "path" ? { ...box, stroked: false, filled: true, color: 0xff0000 } : box
+      )
+    )
+    none(square(400, 300), square(400, 330))
+    none(square(200, 300, {}, 30), square(200, 330, {}, 30))
+  })
+})
