@@ -48,16 +48,26 @@ const swaks: Client = {
   needs: ["swaks"],
   send: ({ messageId, port, subject, token }) =>
     run("swaks", [
-      ...["--server", `127.0.0.1:${port}`, "--from", FROM, "--to", TO, "--timeout", "30"],
-      ...["--auth", "LOGIN", "--auth-user", "any", "--auth-password", token],
-      ...[
-        "--header",
-        `Subject: ${subject}`,
-        "--header",
-        `Message-Id: ${messageId}`,
-        "--header",
-        "Date: Sun, 29 Nov 2026 10:00:00 +0000"
-      ]
+      "--server",
+      `127.0.0.1:${port}`,
+      "--from",
+      FROM,
+      "--to",
+      TO,
+      "--timeout",
+      "30",
+      "--auth",
+      "LOGIN",
+      "--auth-user",
+      "any",
+      "--auth-password",
+      token,
+      "--header",
+      `Subject: ${subject}`,
+      "--header",
+      `Message-Id: ${messageId}`,
+      "--header",
+      "Date: Sun, 29 Nov 2026 10:00:00 +0000"
     ])
 }
 
