@@ -17,7 +17,7 @@ import { EventRecording } from "./event-recording.ts"
 /** A report cannot be taken now: its server keeps it and tries again. */
 export class ReturnLater extends Data.TaggedError("ReturnLater")<{ readonly why: string }> {}
 
-/** What became of a mail to the bounce address: events recorded, or the reason why there are none. */
+/** What became of a mail to the bounce address: events recorded, or the reason why nothing was recorded. */
 type ReturnTaken = { readonly recorded: number } | { readonly ignored: string }
 
 /** Bytes that are read of one. The report comes before the mail that it returns, which may have any size. */
@@ -77,7 +77,7 @@ export class ReturnedMails extends Context.Service<
   {
     /** True: mail to this address is a returned one. */
     readonly isFor: (to: string) => boolean
-    /** Ends once the events are durable, or once it is sure that there are none. */
+    /** Ends once the events are durable, or once nothing is to be recorded. */
     readonly accept: <E, R>(mail: Returned<E, R>) => Effect.Effect<ReturnTaken, E | ReturnLater, R>
   }
 >()("postlane/application/ReturnedMails") {}

@@ -34,7 +34,7 @@ export interface ProviderPace {
 export interface Accepted {
   /** Never empty: an answer without an id is `ambiguous`. */
   readonly messageId: string
-  /** Recipients, bare and lower-case, that the provider has on a list of its own and does not mail; absent where there are none. */
+  /** Recipients, bare and lower-case, that the provider has on its own suppression list and does not mail; absent where it mails all. */
   readonly withheld?: ReadonlyArray<string>
   readonly pace?: ProviderPace | undefined
 }
