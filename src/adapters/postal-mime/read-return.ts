@@ -1,16 +1,14 @@
-import PostalMime, { type Attachment, type Email } from "postal-mime"
+import { type Attachment, type Email } from "postal-mime"
 
-import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import type { ReturnedMail } from "../../domain/delivery/returned/report.ts"
 import { readHead } from "./read-head.ts"
+import { type MailAnswer, readWithinLimits } from "./within-limits.ts"
 
 /** What a hostile mail may cost. The mail that a report returns stays an attachment. */
 const LIMITS = { maxNestingDepth: 10, maxHeadersSize: 256 * 1024, forceRfc822Attachments: true } as const
 
 /** What is answered. `unreadable`: why the mail cannot be read. */
-export type ReturnAnswer =
-  | { readonly kind: "read"; readonly mail: ReturnedMail }
-  | { readonly kind: "unreadable"; readonly message: string }
+export type ReturnAnswer = MailAnswer<ReturnedMail>
 
 /** Lines that are read, each of which costs the parser a turn. Those of the returned mail's body mean nothing. */
 const MAX_LINES = 2_500
@@ -48,13 +46,5 @@ const mailOf = (email: Email): ReturnedMail => {
 }
 
 /** Reads a mail to the bounce address. Total. */
-export const readReturn = async (whole: Uint8Array): Promise<ReturnAnswer> => {
-  const raw = beginningOf(whole)
-  const beyond = beyondLimits(raw)
-  if (beyond !== undefined) return { kind: "unreadable", message: beyond }
-  try {
-    return { kind: "read", mail: mailOf(await PostalMime.parse(raw, LIMITS)) }
-  } catch (cause) {
-    return { kind: "unreadable", message: cause instanceof Error ? cause.message : "it is not a mail" }
-  }
-}
+export const readReturn = (whole: Uint8Array): Promise<ReturnAnswer> =>
+  readWithinLimits(beginningOf(whole), LIMITS, mailOf)

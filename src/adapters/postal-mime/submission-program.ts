@@ -1,7 +1,7 @@
-import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
+import { type Address, type Attachment, type Email } from "postal-mime"
 
-import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import type { SubmittedMail } from "../../domain/mail/submitted-mail.ts"
+import { type MailAnswer, readWithinLimits } from "./within-limits.ts"
 
 /** What a hostile mail may cost: real ones nest a few levels deep. An attached message stays an attachment. */
 const LIMITS = {
@@ -12,9 +12,7 @@ const LIMITS = {
 } as const
 
 /** What is answered. `unreadable`: why the mail cannot be read. */
-export type SubmissionAnswer =
-  | { readonly kind: "read"; readonly mail: SubmittedMail }
-  | { readonly kind: "unreadable"; readonly message: string }
+export type SubmissionAnswer = MailAnswer<SubmittedMail>
 
 /** The addresses of a header, those of its groups, too. */
 const flat = (addresses: ReadonlyArray<Address> = []) =>
@@ -46,12 +44,4 @@ const mailOf = (email: Email): SubmittedMail => ({
 })
 
 /** Takes apart a mail that a program handed over, in a separate process, see `ReaderProcess`. */
-export default async (raw: Uint8Array): Promise<SubmissionAnswer> => {
-  const beyond = beyondLimits(raw)
-  if (beyond !== undefined) return { kind: "unreadable", message: beyond }
-  try {
-    return { kind: "read", mail: mailOf(await PostalMime.parse(raw, LIMITS)) }
-  } catch (cause) {
-    return { kind: "unreadable", message: cause instanceof Error ? cause.message : "it is not a mail" }
-  }
-}
+export default (raw: Uint8Array): Promise<SubmissionAnswer> => readWithinLimits(raw, LIMITS, mailOf)

@@ -1,4 +1,4 @@
-import { isVoid } from "../model/html-tree.ts"
+import { isVoid, unescaped } from "../model/html-tree.ts"
 
 /** A tag, which begins with `<`, or the text between two. */
 export type Token = string
@@ -22,18 +22,6 @@ export const attributeOf = (tag: Token, name: string): string | undefined => {
 /** By how much a tag changes the depth. */
 const depthOf = (token: Token): number =>
   !isTag(token) || token.startsWith("<!") ? 0 : isClosing(token) ? -1 : isVoid(nameOf(token)) ? 0 : 1
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["nbsp", "\u00a0"]
-])
-
-/** A text without its escapes; results have no others. */
-const unescaped = (text: string): string =>
-  text.replaceAll(/&(amp|lt|gt|quot|nbsp);/g, (all, name: string) => ENTITIES.get(name) ?? all)
 
 /**
  * Takes a stored result apart while it arrives. Results are written with every `<` and `>` of texts and attributes escaped, so

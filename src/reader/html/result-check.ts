@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { unescaped } from "../model/html-tree.ts"
 import { wordsFor } from "./words.ts"
 
 /** Parts of a result that are checked; the rest holds by construction. */
@@ -36,16 +37,6 @@ const MAX_HEAD = 65_536
 
 /** A document of fewer pages needs no headings to be found one's way in. */
 const MIN_PAGES = 4
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["nbsp", "\u00a0"]
-])
-const plain = (text: string): string =>
-  text.replaceAll(/&(\w{2,4});/g, (all, name: string) => ENTITIES.get(name) ?? all)
 
 const shortened = (tag: string): string =>
   tag.length <= MAX_TAG ? tag : tag.slice(0, MAX_TAG / 2) + tag.slice(-MAX_TAG / 2)
@@ -90,7 +81,7 @@ export class ResultChecker {
 
   /** `name`: the file's, without its ending. */
   report(name: string): ResultCheck {
-    const title = plain(/<title>([^<]*)/.exec(this.#head)?.[1] ?? "")
+    const title = unescaped(/<title>([^<]*)/.exec(this.#head)?.[1] ?? "")
     const titled = this.#tallies.get("title")!
     titled.count = title === "" ? 0 : 1
     titled.flagged = title === "" || title === name ? 1 : 0
@@ -169,6 +160,6 @@ export class ResultChecker {
   /** Whether the converter named it by its kind, since the document did not name it. */
   #isOwnWord(tag: string, name: string, word: "undescribed" | "field"): boolean {
     const text = attribute(tag, name)
-    return text !== undefined && plain(text) === wordsFor(this.#lang())[word]
+    return text !== undefined && unescaped(text) === wordsFor(this.#lang())[word]
   }
 }

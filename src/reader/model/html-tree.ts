@@ -103,3 +103,15 @@ export const isEmpty = (nodes: ReadonlyArray<HtmlNode>): boolean =>
         node.attributes["role"] !== "doc-pagebreak" &&
         isEmpty(node.children)
   )
+
+const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["nbsp", "\u00a0"]
+])
+
+/** A text without the escapes that {@link serialize} writes; it writes no others. */
+export const unescaped = (text: string): string =>
+  text.replaceAll(/&(amp|lt|gt|quot|nbsp);/g, (all, name: string) => CHARACTERS.get(name) ?? all)
