@@ -13,12 +13,11 @@ const PROXY_SECRET = "outside-proxy-secret"
 /** Seconds until a deferred mail is tried again. */
 const DELAY = 20
 
-/** Bytes of a mail after which the kill comes, of one that is three times as large. */
+/** Bytes of a mail after which the kill comes. */
 const KILLED_AFTER = 1_000_000
-const LARGE = "x"
-  .repeat(70)
-  .concat("\n")
-  .repeat((3 * KILLED_AFTER) / 71)
+
+/** More than all buffers on the way take, so that the final dot cannot be in one of them. */
+const LARGE = [{ filename: "large.bin", content: "A".repeat(12_000_000) }]
 
 /** What happens to the next mail: Postfix keeps it and its answer is lost; or it dies, before it has the mail or just after. */
 type Fault = "answer lost" | "killed in DATA" | "killed with its answer"
@@ -43,7 +42,7 @@ const startProxy = async (relayPort: number, kill: () => Promise<void>) => {
         return void kill()
       }
       relay.write(bytes)
-      isOver = state.fault !== undefined && bytes.toString("latin1").endsWith("\r\n.\r\n")
+      isOver = state.fault !== undefined && bytes.toString("latin1").endsWith(".\r\n")
     })
     relay.on("data", (bytes) => {
       if (!isOver) return void client.write(bytes)
@@ -110,14 +109,15 @@ const startChain = async (work: string) => {
 
 type Chain = Awaited<ReturnType<typeof startChain>>
 
-const send = async ({ server }: Chain, to: string, text = "Hello.") => {
+const send = async ({ server }: Chain, to: string, attachments: typeof LARGE = []) => {
   const answer = await fetch(`${server.url}/internal/send-email`, {
     method: "POST",
     headers: { "x-proxy-secret": PROXY_SECRET, "content-type": "application/json" },
     body: JSON.stringify({
       to,
       subject: `To ${to}`,
-      text,
+      text: "Hello.",
+      attachments,
       category: "transactional",
       source: "api:outside"
     })
@@ -206,7 +206,7 @@ const faults = async (chain: Chain): Promise<ReadonlyArray<Check>> => {
   const checks: Array<Check> = []
   for (const [fault, to, status, says] of FAULTS) {
     chain.proxy.state.fault = fault
-    const answer = await send(chain, to, fault === "killed in DATA" ? LARGE : "Hello.")
+    const answer = await send(chain, to, fault === "killed in DATA" ? LARGE : [])
     checks.push(check(says, answer.status === status, answer))
     if (fault !== "answer lost") await chain.postfix.start()
     if (status === "deferred") checks.push(await comes(chain, to, "delivered"))

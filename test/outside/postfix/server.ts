@@ -52,6 +52,7 @@ const mainOf = (work: string, settings: ReadonlyArray<string>): string =>
     "inet_interfaces = 127.0.0.1",
     "inet_protocols = ipv4",
     "smtp_tls_security_level = none",
+    "message_size_limit = 50000000",
     "alias_maps =",
     "local_recipient_maps =",
     ...settings,

@@ -58,9 +58,9 @@ export const smarthostTrial: Reference["run"] = async ({ work }) => {
     "smtp_sasl_auth_enable = yes",
     `smtp_sasl_password_maps = inline:{ { [127.0.0.1]:${proxy.port} = any:${token} } }`,
     "smtp_sasl_security_options = noanonymous",
-    "minimal_backoff_time = 1s",
-    "maximal_backoff_time = 2s",
-    "queue_run_delay = 1s",
+    "minimal_backoff_time = 4s",
+    "maximal_backoff_time = 4s",
+    "queue_run_delay = 3s",
     "default_destination_concurrency_failed_cohort_limit = 10"
   ])
   try {
