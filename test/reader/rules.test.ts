@@ -122,6 +122,16 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     )
   }),
   "regions:pictures": drawn("<figure>", { drawings: [picture(3, 60, 600, 200, 700)] }),
+  "regions:turned-heads": only(
+    />Anna<\/th>/,
+    ...["Anna", "Boris", "Clara"].map((name, at): TextRun => ({
+      ...run(name, 160 + 60 * at, 120, { angle: 270 }),
+      box: { x0: 160 + 60 * at, y0: 90, x1: 170 + 60 * at, y1: 120 }
+    })),
+    ...[134, 148, 162, 176, 190].flatMap((y) =>
+      ["Of rivers", "12", "13", "14"].map((cell, at) => run(cell, at === 0 ? 60 : 100 + 60 * at, y))
+    )
+  ),
   "regions:tables": drawn("By post", { fields: [field] }),
   "regions:fields": drawn("By post", { fields: [field] }),
   "regions:turned-text": only(
