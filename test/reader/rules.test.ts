@@ -132,6 +132,14 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       ["Of rivers", "12", "13", "14"].map((cell, at) => run(cell, at === 0 ? 60 : 100 + 60 * at, y))
     )
   ),
+  "regions:leader-tables": only(
+    "<td>4</td><td>5</td>",
+    ...[100, 112, 124].flatMap((y, at) => [
+      run(`Of rivers${" .".repeat(20)}`, 60, y),
+      run(String(3 * at + 1), 320, y),
+      run(String(3 * at + 2), 380, y)
+    ])
+  ),
   "regions:tables": drawn("By post", { fields: [field] }),
   "regions:fields": drawn("By post", { fields: [field] }),
   "regions:turned-text": only(

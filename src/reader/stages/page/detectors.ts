@@ -13,6 +13,8 @@ import { fieldsOf } from "../regions/fields/fields.ts"
 import { drawnFigures } from "../regions/figures/drawn-figures.ts"
 import { figuresOf } from "../regions/figures/pictures.ts"
 import { marginNotes } from "../regions/margins/margin-notes.ts"
+import { leaderTables } from "../regions/tables/aligned/leader-tables.ts"
+import { tableOf } from "../regions/tables/cells/table-of.ts"
 import { turnedHeads } from "../regions/tables/cells/turned-heads.ts"
 import type { PageFacts } from "./page-context.ts"
 import { tablesOn, without } from "./page-tables.ts"
@@ -104,6 +106,21 @@ export const DETECTORS: ReadonlyArray<Detector> = [
       if (runs.size === 0) return {}
       const inStream = [...free, ...heads].toSorted((a, b) => a.order - b.order)
       return { free: inStream, labels: new Set([...labels, ...runs]) }
+    }
+  },
+  {
+    id: "leader-tables",
+    why: "names that lead to several figures by dots are rows, and no entries of a list",
+    detect: ({ free }, { flow }) => {
+      const found = flow.contents ? [] : leaderTables(free, flow.inline)
+      const placed = found.map(({ headRows, rows, x0, x1, y0, y1 }): Placed => ({
+        block: tableOf(rows, flow.inline, headRows === 0 ? undefined : headRows),
+        x0,
+        x1,
+        y0,
+        y1
+      }))
+      return { free: without(free, new Set(found.flatMap(({ segments }) => segments))), placed }
     }
   },
   {
