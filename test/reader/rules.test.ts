@@ -122,6 +122,15 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     )
   }),
   "regions:pictures": drawn("<figure>", { drawings: [picture(3, 60, 600, 200, 700)] }),
+  "regions:label-values": only(
+    "<dt>Due</dt><dd>17 May</dd>",
+    run("Dock Street 4", 60, 72),
+    run("4411 Norrvik", 60, 83),
+    ...["Date", "Due", "Order"].flatMap((label, at) => [
+      run(label, 390, 72 + 11 * at),
+      run(`${16 + at} May`, 500, 72 + 11 * at)
+    ])
+  ),
   "regions:turned-heads": only(
     />Anna<\/th>/,
     ...["Anna", "Boris", "Clara"].map((name, at): TextRun => ({

@@ -10,6 +10,7 @@ import { readableRuns } from "../lines/readable-runs.ts"
 import type { Segment } from "../lines/segment.ts"
 import { isRunningAside } from "../profile/running-lines.ts"
 import { fieldsOf } from "../regions/fields/fields.ts"
+import { labelValues } from "../regions/fields/label-values.ts"
 import { drawnFigures } from "../regions/figures/drawn-figures.ts"
 import { figuresOf } from "../regions/figures/pictures.ts"
 import { marginNotes } from "../regions/margins/margin-notes.ts"
@@ -93,6 +94,14 @@ export const DETECTORS: ReadonlyArray<Detector> = [
         (picture) => !placed.some(({ block, ...box }) => block.kind === "figure" && liesIn(picture, box, 2))
       )
     })
+  },
+  {
+    id: "label-values",
+    why: "labels at the right of a letter's address make no rows with its lines",
+    detect: ({ free }, { flow, page }) => {
+      const { placed, taken } = labelValues(page, free, flow.inline)
+      return { free: without(free, taken), placed }
+    }
   },
   {
     id: "turned-heads",
