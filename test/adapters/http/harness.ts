@@ -138,6 +138,7 @@ export interface Behind {
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
   readonly count: EmailLogQuery["Service"]["count"]
+  readonly counts: EmailLogQuery["Service"]["counts"]
   readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
   readonly health: HealthBoard["Service"]["read"]
@@ -314,7 +315,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       EmailLogQuery.of({
         page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })),
         beside: () => Effect.succeed({ rows: [], hasMore: false }),
-        count: behind.count ?? (() => Effect.succeed(0))
+        count: behind.count ?? (() => Effect.succeed(0)),
+        counts: behind.counts ?? (() => Effect.succeed(new Map()))
       })
     ),
     Layer.succeed(MetricsPage, MetricsPage.of({ text: PrometheusMetrics.format() })),

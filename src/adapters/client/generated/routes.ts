@@ -38,6 +38,7 @@ export const ROUTES = {
   admin: {
     emailLog: "GET /api/admin/email-log",
     emailLogCount: "GET /api/admin/email-log/count",
+    emailLogCounts: "GET /api/admin/email-log/counts",
     emailLogCsv: "GET /api/admin/email-log.csv text",
     mailStory: "GET /api/admin/email-log/{sendId}",
     deadLetters: "GET /api/admin/dead-letters",

@@ -9,7 +9,7 @@ import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/d
 import type { ReadinessReport } from "../../../ports/readiness.ts"
 import { gauge } from "./charts.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
-import { mailChart } from "./mail-chart.ts"
+import { mailChart } from "./mail/chart.ts"
 import { banner, figures, moment, NOTHING, number, option, percent, table, usd } from "./ui.ts"
 
 /** What the page's address asks for. */

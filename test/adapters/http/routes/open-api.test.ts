@@ -77,6 +77,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-log",
       "GET /api/admin/email-log.csv",
       "GET /api/admin/email-log/count",
+      "GET /api/admin/email-log/counts",
       "GET /api/admin/email-log/{sendId}",
       "GET /api/admin/email-preferences/{email}",
       "GET /api/admin/email-queue",
