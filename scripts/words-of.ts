@@ -114,15 +114,11 @@ const moduleOf = ({ jobs, kinds, providers, reasons, statuses }: Words): string 
     `/** @type {Readonly<Record<string, "good" | "bad" | "wait" | "">>} */
 export const ${name} = ${record(moods(facts))}
 `
-  const reported = Object.entries(statuses).flatMap(([status, { accepted }]) =>
-    accepted && status !== "sent" ? [status] : []
-  )
   return [
     `// ${HEAD}\n`,
     moodOf("STATUS_MOODS", statuses),
     moodOf("JOB_MOODS", jobs),
     moodOf("REASON_MOODS", reasons),
-    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = /** @type {const} */ (${list(reported)})\n`,
     `/** Providers as people know them. @type {Readonly<Record<string, string>>} */\nexport const PROVIDER_NAMES = ${record(
       Object.entries(providers).map(([provider, { vendor }]) => [provider, vendorName(vendor)] as const)
     )}\n`,

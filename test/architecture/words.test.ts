@@ -46,7 +46,6 @@ describe("words of the product", () => {
     assert.include(browser, 'made_up_reason: "bad"')
     assert.include(browser, '"madeup"')
     assert.include(browser, 'made_up_kind: "Made-up file"')
-    assert.match(browser, /REPORTED_STATUSES = .*"made_up_status"/)
   })
 
   it("checks of the tables have the words of the records", () => {

@@ -227,7 +227,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
     behind.mailPreferences ?? Layer.mock(MailPreferences, {}),
-    behind.stats ?? Layer.mock(EmailStats, { lastHours: Effect.succeed([]) }),
+    behind.stats ??
+      Layer.mock(EmailStats, {
+        lastHours: Effect.succeed([]),
+        since: () => Effect.succeed({ from: "2026-01-01", stats: [] })
+      }),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,

@@ -80,7 +80,8 @@ export const ROUTES = {
     redeliverEvent: "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver"
   },
   stats: {
-    emailStats: "GET /api/admin/email-stats"
+    emailStats: "GET /api/admin/email-stats",
+    emailStatsCsv: "GET /api/admin/email-stats.csv text"
   },
   webhook: {
     providerA: "POST /functions/v1/provider-a-webhook",

@@ -1368,6 +1368,13 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
+  /** The same as CSV, of one category or provider where they are given: `GET /api/admin/email-stats.csv` */
+  readonly "stats.emailStatsCsv": {
+    readonly input: { readonly days?: string | number | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** A delivery event of provider_a: `POST /functions/v1/provider-a-webhook` */
   readonly "webhook.providerA": {
     readonly input: { readonly body?: RawBody | undefined }

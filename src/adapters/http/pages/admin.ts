@@ -5,7 +5,7 @@ import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import type { Provider } from "../../../domain/mail/provider.ts"
 import { Category, ListedReason } from "../../../domain/mail/suppression/policy.ts"
-import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../domain/pages.ts"
+import { ADMIN_SCREENS, type AdminScreen, pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -195,10 +195,6 @@ ${lines(CHANNEL_NAMES.map((channel) => html`<label class="check"><input type="ch
 <p id="saved" class="done" hidden></p>
 </form>`
 
-const STATISTICS = html`${days("statistics", [7, 30, 90, 365], 30)}
-<dl id="totals" class="figures"></dl>
-${listPlace("Mails by day, category and provider (days in UTC)")}`
-
 const COSTS = html`${days("costs", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
 ${listPlace("What models cost, by source, US dollars")}`
@@ -208,8 +204,12 @@ ${filters("audit", [input("action", "Action, exactly"), input("target", "Target,
 ${listPlace("Actions, newest first")}
 ${pager}`
 
+/** The screens that their scripts fill; the others are complete as they are served. */
+type FilledScreen = Exclude<AdminScreen, "statistics">
+export const FILLED_SCREENS = SCREEN_NAMES.filter((name) => name !== "statistics")
+
 /** What each screen has below its heading. */
-const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScreen, Html>> => ({
+const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<FilledScreen, Html>> => ({
   jobs: JOBS,
   "email-log": logMain(providers),
   queue: QUEUE,
@@ -221,13 +221,12 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScr
   messages: MESSAGES,
   "event-hooks": EVENT_HOOKS,
   notifications: NOTIFICATIONS,
-  statistics: STATISTICS,
   costs: COSTS,
   audit: AUDIT
 })
 
 /** The screen of this name; the module of the same name fills it. `providers`: those that its filters name. */
-export const adminScreen = (name: AdminScreen, providers: ReadonlyArray<Provider>) => {
+export const adminScreen = (name: FilledScreen, providers: ReadonlyArray<Provider>) => {
   const title = ADMIN_SCREENS[name]
   const shown = screensOf(providers)[name]
   // The log has buttons next to its heading.

@@ -619,9 +619,13 @@ it("dead letters go back, notifications are kept, figures are shown", async () =
   expect(preferences).toEqual({ email_delivery_failure: { email: true, chat: false } })
   await expectAccessible(page, "notifications")
 
-  await open("statistics?days=7")
-  await page.getByRole("cell", { name: "100.0 %" }).first().waitFor()
+  await page.goto(`${server.url}/admin/statistics?days=7&category=auth`)
   expect(await page.getByLabel("Period").inputValue()).toBe("7")
+  expect(await page.getByLabel("Category").inputValue()).toBe("auth")
+  expect(await page.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe(
+    "/api/admin/email-stats.csv?days=7&category=auth"
+  )
+  await page.getByText("No mail in this period.").waitFor()
   await expectAccessible(page, "statistics")
   await open("costs")
   await page.getByText("$12.50").first().waitFor()

@@ -343,13 +343,17 @@ it("the overview: its charts, and an alarm that comes while it is open, without 
 })
 
 it("what is not known is no zero, and an empty filter is no empty list", async () => {
-  const figure = (name: string) => page.locator("#totals div", { hasText: name }).locator("dd").textContent()
+  const figure = (name: string) =>
+    page.locator(".figures div", { hasText: name }).locator("dd").first().textContent()
   await page.goto(`${server.url}/admin/statistics`)
-  await page.getByRole("table").waitFor()
+  await page.getByRole("table", { name: "By category and provider" }).waitFor()
   expect(await figure("Delivered")).toBe("85.6 %")
+  await page.getByText("Numbers of Mails a day").press("Enter")
+  await page.getByRole("cell", { name: "1,055" }).first().waitFor()
+  await expectAccessible(page, "statistics")
   hasEvents = false
   await page.reload()
-  await page.getByRole("table").waitFor()
+  await page.getByRole("table", { name: "By category and provider" }).waitFor()
   expect([await figure("Delivered"), await figure("Bounced")]).toEqual(["–", "–"])
   hasEvents = true
   await page.goto(`${server.url}/admin/suppressions?reason=manual`)

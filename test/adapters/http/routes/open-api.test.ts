@@ -82,6 +82,7 @@ describe("the OpenAPI document", () => {
       "GET /api/admin/email-preferences/{email}",
       "GET /api/admin/email-queue",
       "GET /api/admin/email-stats",
+      "GET /api/admin/email-stats.csv",
       "GET /api/admin/email-suppressions",
       "GET /api/admin/email-unsubscribes",
       "GET /api/admin/event-hooks",

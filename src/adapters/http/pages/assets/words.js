@@ -35,9 +35,6 @@ export const REASON_MOODS = {
   erased: ""
 }
 
-/** The statuses of accepted mails that only a delivery event gives. */
-export const REPORTED_STATUSES = /** @type {const} */ (["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"])
-
 /** Providers as people know them. @type {Readonly<Record<string, string>>} */
 export const PROVIDER_NAMES = {
   provider_a: "Resend",

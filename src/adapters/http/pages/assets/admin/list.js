@@ -240,9 +240,6 @@ export const usd = (amount) =>
 /** @param {number} amount */
 export const count = (amount) => amount.toLocaleString("en-GB")
 
-/** @param {number | null} rate */
-export const percent = (rate) => (rate === null ? NOTHING : `${(rate * 100).toFixed(1)} %`)
-
 /** Figures with their labels. @param {ReadonlyArray<readonly [string, string]>} figures */
 export const fillFigures = (figures) =>
   byId("totals", HTMLElement).replaceChildren(
