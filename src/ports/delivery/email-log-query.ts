@@ -24,6 +24,11 @@ export interface EmailLogSearch {
   readonly key?: string | undefined
   /** A provider's id of a message, exactly. */
   readonly providerMessageId?: string | undefined
+  /**
+   * One text for all of these: an id, an idempotency key, a provider's id or an address, exactly; where no row has it, a part of an address
+   * or of the subject.
+   */
+  readonly search?: string | undefined
   /** The first and the last day, UTC, `YYYY-MM-DD`. */
   readonly since?: string | undefined
   readonly until?: string | undefined
@@ -37,12 +42,18 @@ export interface EmailLogFilter extends EmailLogSearch {
   readonly cursor?: string | undefined
 }
 
+/** A row of a list; a deferred one says how often it was tried, and when it is tried next. */
+export interface ListedMail extends EmailLogRow {
+  readonly retry_at?: string | null
+  readonly attempt_count?: number
+}
+
 /** Rows, newest first, and where the next page begins; null where this was the last. */
 export interface EmailLogPage {
-  readonly rows: ReadonlyArray<EmailLogRow>
+  readonly rows: ReadonlyArray<ListedMail>
   readonly nextCursor: string | null
   /**
-   * Rows read before the search stopped, when it was for a part of the subject, which no index answers. `nextCursor` continues after them.
+   * Rows read before the search stopped, when it was for a part of the subject or of an address, which no index answers. `nextCursor` continues after them.
    */
   readonly stoppedAfter?: number
 }
@@ -74,6 +85,11 @@ export class EmailLogQuery extends Context.Service<
     >
     /** How many rows there are; of more than `most`, `most`. Where a page would stop reading, the count does. */
     readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
+    /** The same of each status, whatever status the search names; a status without rows may be left out. */
+    readonly counts: (
+      search: EmailLogSearch,
+      most: number
+    ) => Effect.Effect<ReadonlyMap<EmailStatus, number>, StoreUnavailable>
   }
 >()("postlane/ports/EmailLogQuery") {}
 

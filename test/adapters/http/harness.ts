@@ -138,6 +138,7 @@ export interface Behind {
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
   readonly count: EmailLogQuery["Service"]["count"]
+  readonly counts: EmailLogQuery["Service"]["counts"]
   readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
   readonly health: HealthBoard["Service"]["read"]
@@ -226,7 +227,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
     behind.mailPreferences ?? Layer.mock(MailPreferences, {}),
-    behind.stats ?? Layer.mock(EmailStats, { lastHours: Effect.succeed([]) }),
+    behind.stats ??
+      Layer.mock(EmailStats, {
+        lastHours: Effect.succeed([]),
+        since: () => Effect.succeed({ from: "2026-01-01", stats: [] })
+      }),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,
@@ -314,7 +319,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       EmailLogQuery.of({
         page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })),
         beside: () => Effect.succeed({ rows: [], hasMore: false }),
-        count: behind.count ?? (() => Effect.succeed(0))
+        count: behind.count ?? (() => Effect.succeed(0)),
+        counts: behind.counts ?? (() => Effect.succeed(new Map()))
       })
     ),
     Layer.succeed(MetricsPage, MetricsPage.of({ text: PrometheusMetrics.format() })),

@@ -38,6 +38,7 @@ export const ROUTES = {
   admin: {
     emailLog: "GET /api/admin/email-log",
     emailLogCount: "GET /api/admin/email-log/count",
+    emailLogCounts: "GET /api/admin/email-log/counts",
     emailLogCsv: "GET /api/admin/email-log.csv text",
     mailStory: "GET /api/admin/email-log/{sendId}",
     deadLetters: "GET /api/admin/dead-letters",
@@ -79,7 +80,8 @@ export const ROUTES = {
     redeliverEvent: "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver"
   },
   stats: {
-    emailStats: "GET /api/admin/email-stats"
+    emailStats: "GET /api/admin/email-stats",
+    emailStatsCsv: "GET /api/admin/email-stats.csv text"
   },
   webhook: {
     providerA: "POST /functions/v1/provider-a-webhook",

@@ -891,6 +891,8 @@ export interface EmailLogRow {
   readonly provider_message_id: string | null
   readonly alerted_at: string | null
   readonly raw: unknown
+  readonly retry_at?: string | null | undefined
+  readonly attempt_count?: number | undefined
 }
 
 export interface Readiness {
@@ -1165,21 +1167,28 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** How many rows of the send log match, by status: `GET /api/admin/email-log/counts` */
+  readonly "admin.emailLogCounts": {
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly success: { readonly counts: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }; readonly most: number }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -1356,6 +1365,13 @@ export interface Operations {
   readonly "stats.emailStats": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: { readonly days: number; readonly from: string; readonly rows: ReadonlyArray<EmailStatsRow>; readonly totals: EmailStatsTotals }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The same as CSV, of one category or provider where they are given: `GET /api/admin/email-stats.csv` */
+  readonly "stats.emailStatsCsv": {
+    readonly input: { readonly days?: string | number | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined }
+    readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }

@@ -3,11 +3,13 @@ import { Effect, Layer, Schema } from "effect"
 import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
 import { writtenKey } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
+import { EmailStatus } from "../../../domain/mail/status.ts"
 import {
   type EmailLogFilter,
   type EmailLogPlace,
   EmailLogQuery,
-  type EmailLogSearch
+  type EmailLogSearch,
+  type ListedMail
 } from "../../../ports/delivery/email-log-query.ts"
 import { SlowSql } from "../client.ts"
 import { newestFirst, readNewestFirst } from "../newest-first.ts"
@@ -73,10 +75,12 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
 const subjectHas = (part: string) => (bind: (value: unknown) => string) =>
   `subject ilike ${bind(`%${escapeLike(part)}%`)}`
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 /** Trigrams answer parts of so many characters. */
 const TRIGRAM = 3
 
-/** Rows that a search for a part of the subject reads where no trigrams answer it. */
+/** Rows that a search for a part of the subject or of an address reads where no trigrams answer it. */
 const MOST_READ = 250_000
 
 /** Whether the index on trigrams answers a part of a subject. */
@@ -89,25 +93,78 @@ const isIndexed = (sql: SlowSql["Service"], part: string) =>
         sql`select to_regclass('public.email_log_subject') is not null as answer`
       )
 
+/** The rows that have the text as their id, key, provider's id or recipient: one index answers each. */
+const isExactly = (text: string) => (bind: (value: unknown) => string) => {
+  const bound = `${bind(text)}::text`
+  const any = [
+    `key_hash = encode(sha256(convert_to(${bound}, 'UTF8')), 'hex')`,
+    `(provider = any(${bind(Provider.literals)}::text[]) and provider_message_id = ${bound})`,
+    `${ALL_RECIPIENTS} @> array[${bind(writtenKey(text))}::text]`
+  ]
+  return `(${[...(UUID.test(text) ? [`id = ${bound}::uuid`] : []), ...any].join(" or ")})`
+}
+
+/** A part of the subject or of an address. */
+const hasPart = (text: string) => (bind: (value: unknown) => string) => {
+  const pattern = bind(`%${escapeLike(text)}%`)
+  return `(subject ilike ${pattern} or exists (select from unnest(${ALL_RECIPIENTS}) as one(address) where address ilike ${pattern}))`
+}
+
+type Condition = (bind: (value: unknown) => string) => string
+
+/** The conditions of a search: those that an index answers, and those that are asked of the newest rows only. */
+const searchOf = Effect.fnUntraced(function* (sql: SlowSql["Service"], search: EmailLogSearch) {
+  const { search: text, subject } = search
+  const found: Array<Condition> = []
+  const read: Array<Condition> = []
+  if (subject !== undefined) {
+    const isFound = yield* isIndexed(sql, subject)
+    ;(isFound ? found : read).push(subjectHas(subject))
+  }
+  if (text !== undefined) {
+    const parameters: Array<unknown> = []
+    const exact = isExactly(text)((value) => `$${parameters.push(value)}`)
+    const has = yield* slowReads.answer(
+      "emailLogSearch",
+      Schema.Boolean,
+      sql.unsafe(`select exists (select from email_log where ${exact}) as answer`, parameters)
+    )
+    if (has) found.push(isExactly(text))
+    else read.push(hasPart(text))
+  }
+  const indexed = (bind: (value: unknown) => string) => [
+    ...conditionsOf(search)(bind),
+    ...found.map((condition) => condition(bind))
+  ]
+  return {
+    indexed,
+    read:
+      read.length === 0
+        ? undefined
+        : (bind: (value: unknown) => string) => read.map((condition) => condition(bind)).join(" and ")
+  }
+})
+
+const LISTED = `${COLUMNS}, ${timeColumn("retry_at")}, coalesce(jsonb_array_length(attempts), 0) as attempt_count`
+
 /** One page of the log. */
 const pageOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (filter: EmailLogFilter) {
-    const { cursor, limit, subject } = filter
-    const conditions = conditionsOf(filter)
-    const wanted = { from: "email_log", name: "email_log", columns: COLUMNS, limit, cursor }
+    const { cursor, limit } = filter
+    const { indexed, read } = yield* searchOf(sql, filter)
+    const wanted = {
+      from: "email_log",
+      name: "email_log",
+      columns: LISTED,
+      limit,
+      cursor,
+      conditions: indexed
+    }
     const run = <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
       slowReads.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
-    if (subject !== undefined && !(yield* isIndexed(sql, subject)))
-      return yield* readNewestFirst<EmailLogRow>(
-        run,
-        { ...wanted, conditions },
-        { condition: subjectHas(subject), most: mostRead }
-      )
-    const all = (bind: (value: unknown) => string) => [
-      ...conditions(bind),
-      ...(subject === undefined ? [] : [subjectHas(subject)(bind)])
-    ]
-    return yield* newestFirst<EmailLogRow>(run, { ...wanted, conditions: all })
+    return read === undefined
+      ? yield* newestFirst<ListedMail>(run, wanted)
+      : yield* readNewestFirst<ListedMail>(run, wanted, { condition: read, most: mostRead })
   })
 
 /** The rows next to one. */
@@ -129,28 +186,50 @@ const besideOf = (sql: SlowSql["Service"]) =>
     return { rows: side === "older" ? rows : rows.toReversed(), hasMore: found.length > limit }
   })
 
+const whereOf = (all: ReadonlyArray<string>): string => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
+
+/** The rows that a page reads, as what a statement selects from. */
+const rowsOf = (
+  { indexed, read }: Effect.Success<ReturnType<typeof searchOf>>,
+  mostRead: number,
+  bind: (value: unknown) => string,
+  also: ReadonlyArray<string> = []
+): string => {
+  const conditions = [...indexed(bind), ...also]
+  return read === undefined
+    ? `email_log ${whereOf(conditions)}`
+    : `(select * from email_log ${whereOf(conditions)} order by created_at desc, id desc limit ${mostRead}) as newest
+      where ${read(bind)}`
+}
+
 /** How many rows there are, of those that a page reads. */
 const countOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
-    const { subject } = search
+    const parameters: Array<unknown> = []
+    const rows = rowsOf(yield* searchOf(sql, search), mostRead, (value) => `$${parameters.push(value)}`)
+    return yield* slowReads.answer(
+      "emailLogCount",
+      Schema.Int,
+      sql.unsafe(`select count(*)::int as answer from (select from ${rows} limit ${most}) as x`, parameters)
+    )
+  })
+
+const Counted = Schema.Struct({ status: EmailStatus, count: Schema.Int })
+
+/** The same by status: each is counted in the order of its index, and no further than `most`. */
+const countsOf = (sql: SlowSql["Service"], mostRead: number) =>
+  Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
     const parameters: Array<unknown> = []
     const bind = (value: unknown) => `$${parameters.push(value)}`
-    const conditions = conditionsOf(search)(bind)
-    const whereOf = (all: ReadonlyArray<string>) => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
-    const count = (from: string) =>
-      slowReads.answer(
-        "emailLogCount",
-        Schema.Int,
-        sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
-      )
-    if (subject === undefined) return yield* count(`email_log ${whereOf(conditions)}`)
-    const has = subjectHas(subject)(bind)
-    return yield* (yield* isIndexed(sql, subject))
-      ? count(`email_log ${whereOf([...conditions, has])}`)
-      : count(
-          `(select subject from email_log ${whereOf(conditions)} order by created_at desc, id desc limit ${mostRead}) as read
-          where ${has}`
-        )
+    const wanted = yield* searchOf(sql, { ...search, status: undefined })
+    const text =
+      wanted.read === undefined
+        ? `select s.status, c.count from unnest(${bind(EmailStatus.literals)}::text[]) as s(status) cross join lateral (
+            select count(*)::int as count from (select from ${rowsOf(wanted, mostRead, bind, ["email_log.status = s.status"])} limit ${most}) as x
+          ) as c`
+        : `select status, least(count(*), ${most})::int as count from ${rowsOf(wanted, mostRead, bind)} group by status`
+    const rows = yield* slowReads.rows("emailLogCounts", Counted, sql.unsafe(text, parameters))
+    return new Map(rows.map(({ count, status }) => [status, count]))
   })
 
 /** The send log in Postgres; `mostRead`: for tests. */
@@ -161,7 +240,8 @@ export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never
       EmailLogQuery.of({
         page: pageOf(sql, mostRead),
         beside: besideOf(sql),
-        count: countOf(sql, mostRead)
+        count: countOf(sql, mostRead),
+        counts: countsOf(sql, mostRead)
       })
     )
   )

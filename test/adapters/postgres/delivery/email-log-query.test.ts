@@ -163,6 +163,54 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
     })
   )
 
+  it.effect("searches by one text: what it is exactly, else a part of an address or of the subject", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const key_hash = createHash("sha256").update("order/17").digest("hex")
+      const id = "00000000-0000-7000-8000-000000000017"
+      const attempts = JSON.stringify([{}, {}])
+      yield* insert([
+        { id, subject: "ann’s receipt", to_addresses: ["ann@x.test"], key_hash },
+        { subject: "order/17 is late", to_addresses: ["ben@x.test"], other_addresses: ["joanna@y.test"] },
+        {
+          subject: "100% off_er",
+          dropped_addresses: ["out@x.test"],
+          provider: "provider_a",
+          provider_message_id: "m-1",
+          status: "deferred",
+          retry_at: "2026-01-02T00:00:00Z",
+          attempts
+        }
+      ])
+      const found = (search: string) => Effect.map(subjects({ search }), (all) => all.toReversed())
+      // A key that another subject has, too: exactly comes first.
+      for (const [text, wanted] of [
+        ["order/17", ["ann’s receipt"]],
+        [id.toUpperCase(), ["ann’s receipt"]],
+        ["Ann@x.test", ["ann’s receipt"]],
+        ["m-1", ["100% off_er"]],
+        ["out@x.test", ["100% off_er"]],
+        ["ANN", ["ann’s receipt", "order/17 is late"]],
+        ["y.test", ["order/17 is late"]],
+        ["0% off_", ["100% off_er"]],
+        ["off%", []],
+        ["'; drop table email_log; --", []]
+      ] as const)
+        assert.deepStrictEqual([text, yield* found(text)], [text, [...wanted]])
+      const [deferred] = (yield* page({ search: "m-1" })).rows
+      assert.deepInclude(deferred, { retry_at: "2026-01-02T00:00:00.000000Z", attempt_count: 2 })
+      const log = yield* EmailLogQuery
+      assert.strictEqual(yield* log.count({ search: "ann" }, 100), 2)
+      const counts = (search: string | undefined) =>
+        Effect.map(log.counts({ search, status: "sent" }, 2), (all) =>
+          Object.fromEntries([...all].filter(([, count]) => count > 0))
+        )
+      assert.deepStrictEqual(yield* counts(undefined), { sent: 2, deferred: 1 })
+      assert.deepStrictEqual(yield* counts("ann"), { sent: 2 })
+      assert.deepStrictEqual(yield* counts("m-1"), { deferred: 1 })
+    })
+  )
+
   it.effect(
     "pages newest first, each row once, though rows share a microsecond and new ones arrive meanwhile",
     () =>

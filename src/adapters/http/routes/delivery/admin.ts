@@ -25,7 +25,7 @@ import {
   unavailable
 } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
+import { ListedMail, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
 
 /** Filters of the log; an empty one counts as missing. */
 const search = {
@@ -37,6 +37,7 @@ const search = {
   id: filter(Schema.String.check(Schema.makeFilter((id) => isUuid(id) || "is not the id of a row"))),
   key: filter(Text.check(Schema.isMaxLength(1000))),
   messageId: filter(Text.check(Schema.isMaxLength(1000))),
+  search: filter(Text.check(Schema.isMaxLength(1000))),
   since: filter(Day),
   until: filter(Day)
 }
@@ -52,6 +53,7 @@ const searchOf = (query: typeof Search.Type): EmailLogSearch => ({
   id: query.id || undefined,
   key: query.key || undefined,
   providerMessageId: query.messageId || undefined,
+  search: query.search?.trim() || undefined,
   since: query.since || undefined,
   until: query.until || undefined
 })
@@ -63,7 +65,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
     cursor
   },
   success: Schema.Struct({
-    rows: Schema.Array(EmailLogRow),
+    rows: Schema.Array(ListedMail),
     nextCursor: Schema.NullOr(Schema.String),
     stoppedAfter: Schema.optionalKey(Schema.Int)
   }),
@@ -72,9 +74,9 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; `search` is any of these or an address, exactly, and where no row has it a part of an address or of the subject; " +
       "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing. " +
-      "`stoppedAfter`: so many rows were read for a part of the subject, which no index answers; `nextCursor` leads on behind them."
+      "`retry_at` and `attempt_count`: when a deferred one is tried next, and how often it was tried in this send. `stoppedAfter`: so many rows were read for a part of the subject or of an address, which no index answers; `nextCursor` leads on behind them."
   })
 )
 
@@ -89,6 +91,20 @@ const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log
   OpenApi.annotations({
     summary: "How many rows of the send log match",
     description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted. Where a page stops reading (\`stoppedAfter\`), the count does.`
+  })
+)
+
+/** The counts by status stop here: each is shown as more. */
+const MOST_COUNTED_EACH = 1_000
+
+const emailLogCounts = HttpApiEndpoint.get("emailLogCounts", "/api/admin/email-log/counts", {
+  query: search,
+  success: Schema.Struct({ counts: Schema.Record(EmailStatus, Schema.Int), most: Schema.Int }),
+  error: [InvalidRequest, Unavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "How many rows of the send log match, by status",
+    description: "Whatever `status` is asked for. A count of `most` means that there are at least so many."
   })
 )
 
@@ -156,6 +172,7 @@ const LOG_COLUMNS: CsvColumns<PortRow> = {
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
   .add(emailLogCount)
+  .add(emailLogCounts)
   .add(emailLogCsv)
   .add(mailStory)
   .add(deadLetters)
@@ -219,6 +236,16 @@ export const adminHandlers = HttpApiBuilder.group(
       emailLogCount: ({ query }) =>
         log.count(searchOf(query), MOST_COUNTED + 1).pipe(
           Effect.map((count) => ({ count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED })),
+          Effect.catch(logAway)
+        ),
+      emailLogCounts: ({ query }) =>
+        log.counts(searchOf(query), MOST_COUNTED_EACH).pipe(
+          Effect.map((found) => ({
+            counts: Object.fromEntries(
+              EmailStatus.literals.map((status) => [status, found.get(status) ?? 0])
+            ) as Record<EmailStatus, number>,
+            most: MOST_COUNTED_EACH
+          })),
           Effect.catch(logAway)
         ),
       emailLogCsv: Effect.fnUntraced(function* ({ query, request }) {

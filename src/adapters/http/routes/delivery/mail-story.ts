@@ -40,9 +40,13 @@ const fields = {
   alerted_at: Schema.NullOr(Schema.String)
 }
 
-export const EmailLogRow = Schema.Struct({ ...fields, raw: Schema.Json }).annotate({
-  identifier: "EmailLogRow"
-})
+/** A row of a list. */
+export const ListedMail = Schema.Struct({
+  ...fields,
+  raw: Schema.Json,
+  retry_at: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  attempt_count: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "EmailLogRow" })
 
 const SendAttempt = Schema.Struct({
   ...Attempt.fields,

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import type { EmailLogRow } from "../../../../../src/domain/delivery/email-log-row.ts"
+import type { EmailStatus } from "../../../../../src/domain/mail/status.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
 import type { EmailLogFilter, EmailLogSearch } from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
@@ -63,6 +64,7 @@ let down = false
 let filter: EmailLogFilter | undefined
 let counted: EmailLogSearch | undefined
 let matching = 0
+let byStatus: ReadonlyMap<EmailStatus, number> = new Map()
 /** Pages by their number; without any, every page has one row. */
 let pages: ReadonlyArray<ReadonlyArray<EmailLogRow>> = []
 let server: TestServer
@@ -86,6 +88,10 @@ beforeAll(async () => {
         ? Effect.fail(storeDown(new Error("password=hunter2")))
         : Effect.succeed(Math.min(matching, most))
     },
+    counts: (search) => {
+      counted = search
+      return down ? Effect.fail(storeDown(new Error("password=hunter2"))) : Effect.succeed(byStatus)
+    },
     queue: {
       deadLetters: ({ limit }) =>
         down
@@ -104,6 +110,7 @@ describe("who may", () => {
     ["GET", "/api/admin/email-log"],
     ["GET", "/api/admin/email-log.csv"],
     ["GET", "/api/admin/email-log/count"],
+    ["GET", "/api/admin/email-log/counts"],
     ["GET", `/api/admin/email-log/${row.id}`],
     ["GET", "/api/admin/dead-letters"],
     ["POST", "/api/admin/dead-letters/d-1/redrive"]
@@ -196,6 +203,14 @@ describe("the email log", () => {
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: false })
     matching = 10_001
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: true })
+  })
+
+  it("counts by status, each to a limit, and of every status", async () => {
+    byStatus = new Map([["bounced" as const, 1000]])
+    const { json, status } = await get("/api/admin/email-log/counts?search=%20ann%20&status=sent")
+    expect([status, json.most]).toEqual([200, 1000])
+    expect(json.counts).toMatchObject({ bounced: 1000, sent: 0, deferred: 0 })
+    expect(counted).toMatchObject({ search: "ann" })
   })
 
   it("as CSV: page after page of the same filter, and no cell is a formula", async () => {
