@@ -7,6 +7,7 @@ import { openapiTypescript } from "./openapi-typescript/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
+import { proxies } from "./proxies/reference.ts"
 import { publint } from "./publint/reference.ts"
 import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
@@ -26,6 +27,7 @@ export const references: ReadonlyArray<Reference> = [
   ...ownTransaction,
   ...smtpClients,
   postfix,
+  ...proxies,
   oapiCodegen,
   openapiPythonClient,
   pythonClient,

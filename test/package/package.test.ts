@@ -94,6 +94,14 @@ export const urlOf = async (): Promise<string> => (await startPostlane({ env: { 
 export const words: string = read.ok ? read.html : read.error
 `
 
+/** The client, for a program that has no page's types. */
+const client = `
+import { createClient, unwrap } from "postlane/client"
+const client = createClient({ baseUrl: "https://mail.example.com", token: "t", credentials: "include" })
+const { file } = unwrap(await client.files.uploadFile({ name: "a.pdf", body: new Uint8Array() }))
+export const id: string = file.id
+`
+
 /** The same with a request that has no subject: the types must refuse it. */
 const mistaken = `
 import { sendEmail } from "postlane"
@@ -209,6 +217,7 @@ beforeAll(async () => {
   for (const name of ["@types/node", "nodemailer", "@types/nodemailer"]) await link(name)
   await writeFile(at("app/drop-ins.js"), dropIns)
   for (const { file, text } of snippets) await writeFile(at("app", file), text)
+  await writeFile(at("app/client.ts"), client)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
   await writeFile(at("app/testing.js"), testing)
@@ -249,6 +258,12 @@ describe("the published package", () => {
       assert.match(output, /'subject' is missing/)
     }
   )
+
+  it("has a client whose types need Node's alone, and no page's", async () => {
+    const args = ["--noEmit", "--strict", "--target", "ES2024", "--lib", "ES2024", "--types", "node"]
+    const modules = ["--module", "NodeNext", "--moduleResolution", "NodeNext", "client.ts"]
+    await succeeds(process.execPath, [compiler, ...args, ...modules], at("app"))
+  })
 
   it("takes the place of Resend's SDK and of nodemailer's transports", async () => {
     const before = resend.accepted.length

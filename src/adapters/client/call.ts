@@ -29,7 +29,7 @@ export interface ClientOptions {
   readonly secret?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** `include` lets a page of another origin use its session cookie. */
-  readonly credentials?: RequestCredentials | undefined
+  readonly credentials?: "include" | "omit" | "same-origin" | undefined
   readonly fetch?: typeof fetch | undefined
   /** Retries of one call after its first attempt, 4 unless it says otherwise; 2 of a send. A result says how many attempts there were. */
   readonly retries?: number | undefined
