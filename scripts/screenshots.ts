@@ -1,6 +1,7 @@
 /**
- * Takes the pictures of the pages for README and docs: `node scripts/screenshots.ts [FOLDER]`, by default into docs/pictures. Starts an
- * instance of its own with simulated providers, gives it something to show, and ends it.
+ * Takes the pictures of the pages for README and docs: `node scripts/screenshots.ts [FOLDER]`, by default into docs/pictures; with `--all`
+ * of each page at every width of the design and in both colours. Starts an instance of its own with simulated providers, gives it
+ * something to show, and ends it.
  */
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
@@ -8,8 +9,29 @@ import { fileURLToPath } from "node:url"
 import { openBrowser } from "../test/support/processes/browser.ts"
 import { makeFolder, runChild } from "../test/support/processes/child.ts"
 
-const target = process.argv[2] ?? fileURLToPath(new URL("../docs/pictures", import.meta.url))
+const args = process.argv.slice(2)
+const all = args.includes("--all")
+const target =
+  args.find((arg) => !arg.startsWith("--")) ?? fileURLToPath(new URL("../docs/pictures", import.meta.url))
 const [SECRET, ADMIN] = ["screenshots-secret", "screenshots-admin-token-4711"]
+
+/** The widths of the design, each with the height of its screen. */
+const SCREENS = [
+  [1440, 900],
+  [1280, 800],
+  [768, 1024],
+  [390, 844],
+  [320, 640]
+] as const
+const PAGES = {
+  components: "/dev/kitchen-sink",
+  overview: "/admin",
+  log: "/admin/email-log",
+  statistics: "/admin/statistics",
+  suppressions: "/admin/suppressions",
+  jobs: "/admin/jobs",
+  outbox: "/dev"
+}
 
 /** Mails that a shop sends; the third one meets a provider that refuses. */
 const MAILS = [
@@ -51,13 +73,26 @@ try {
     await page.screenshot({ path: `${target}/${name}.png` })
     console.log(`${target}/${name}.png`)
   }
-  await shoot("/dev", "outbox", 500)
+  if (!all) await shoot("/dev", "outbox", 500)
   await page.goto(`${api}/sign-in?next=/admin`)
   await page.locator("#token").fill(ADMIN)
   await page.keyboard.press("Enter")
   await page.waitForURL(({ pathname }) => pathname === "/admin")
-  await shoot("/admin", "overview")
-  await shoot("/admin/email-log", "log")
+  if (!all) {
+    await shoot("/admin", "overview")
+    await shoot("/admin/email-log", "log")
+  } else {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const [width, height] of SCREENS)
+        for (const [name, path] of Object.entries(PAGES)) {
+          await page.setViewportSize({ width, height })
+          await page.goto(`${api}${path}`, { waitUntil: "load" })
+          await page.locator("#loading").waitFor({ state: "hidden" })
+          await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png`, fullPage: true })
+        }
+    }
+  }
 } finally {
   await browser.close()
   await child.destroy()

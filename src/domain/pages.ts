@@ -19,6 +19,33 @@ export type AdminScreen = keyof typeof ADMIN_SCREENS
 
 export const SCREEN_NAMES = Object.keys(ADMIN_SCREENS) as ReadonlyArray<AdminScreen>
 
+/** What the navigation has under one heading. */
+const SCREEN_GROUPS = {
+  jobs: "Documents",
+  "email-log": "Mail",
+  queue: "Mail",
+  suppressions: "Mail",
+  incoming: "Documents",
+  "dead-letters": "Mail",
+  customers: "People",
+  admins: "People",
+  messages: "People",
+  "event-hooks": "Installation",
+  notifications: "Installation",
+  statistics: "Mail",
+  costs: "Documents",
+  audit: "Installation"
+} as const satisfies Readonly<Record<AdminScreen, string>>
+
+/** The screens by the headings of the navigation, in its order. */
+export const screensByGroup = (): ReadonlyArray<
+  readonly [group: string, names: ReadonlyArray<AdminScreen>]
+> =>
+  (["Mail", "Documents", "People", "Installation"] as const).map((group) => [
+    group,
+    SCREEN_NAMES.filter((name) => SCREEN_GROUPS[name] === group)
+  ])
+
 type Query = Readonly<Record<string, string>>
 
 const withQuery = (path: `/${string}`, query: Query): `/${string}` =>
@@ -38,6 +65,8 @@ export const pathTo = {
   outboxMail: (id: string) => `/dev/messages/${encodeURIComponent(id)}`,
   ownMails: "/dev/templates",
   ownMail: (kind: string) => `/dev/templates/${encodeURIComponent(kind)}`,
+  /** Each component of the pages in each of its states. */
+  kitchenSink: "/dev/kitchen-sink",
   signIn: (query: { readonly reason?: "ended" | "admin"; readonly next?: string } = {}) =>
     withQuery("/sign-in", query),
   /** What a mailed link opens; `next` is the page to show then. */

@@ -5,6 +5,7 @@ import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
 import { openapiTypescript } from "./openapi-typescript/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
+import { plainHttp } from "./plain-http/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
 import { proxies } from "./proxies/reference.ts"
@@ -24,6 +25,7 @@ export const references: ReadonlyArray<Reference> = [
   promtool,
   cfnLint,
   openapiTypescript,
+  ...plainHttp,
   ...ownTransaction,
   ...smtpClients,
   postfix,

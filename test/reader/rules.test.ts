@@ -122,6 +122,33 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     )
   }),
   "regions:pictures": drawn("<figure>", { drawings: [picture(3, 60, 600, 200, 700)] }),
+  "regions:label-values": only(
+    "<dt>Due</dt><dd>17 May</dd>",
+    run("Dock Street 4", 60, 72),
+    run("4411 Norrvik", 60, 83),
+    ...["Date", "Due", "Order"].flatMap((label, at) => [
+      run(label, 390, 72 + 11 * at),
+      run(`${16 + at} May`, 500, 72 + 11 * at)
+    ])
+  ),
+  "regions:turned-heads": only(
+    />Anna<\/th>/,
+    ...["Anna", "Boris", "Clara"].map((name, at): TextRun => ({
+      ...run(name, 160 + 60 * at, 120, { angle: 270 }),
+      box: { x0: 160 + 60 * at, y0: 90, x1: 170 + 60 * at, y1: 120 }
+    })),
+    ...[134, 148, 162, 176, 190].flatMap((y) =>
+      ["Of rivers", "12", "13", "14"].map((cell, at) => run(cell, at === 0 ? 60 : 100 + 60 * at, y))
+    )
+  ),
+  "regions:leader-tables": only(
+    "<td>4</td><td>5</td>",
+    ...[100, 112, 124].flatMap((y, at) => [
+      run(`Of rivers${" .".repeat(20)}`, 60, y),
+      run(String(3 * at + 1), 320, y),
+      run(String(3 * at + 2), 380, y)
+    ])
+  ),
   "regions:tables": drawn("By post", { fields: [field] }),
   "regions:fields": drawn("By post", { fields: [field] }),
   "regions:turned-text": only(

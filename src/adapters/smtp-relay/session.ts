@@ -240,14 +240,17 @@ export const handOver = async (session: Session, mail: Envelope): Promise<void> 
     throw cause
   }
   let why = "it answered before the mail was complete"
+  let isWritten = true
   try {
     await dialogue.write(stuffed(mail.raw))
   } catch (cause) {
+    // The connection may not know yet that it is lost: a failed write says so before its own event does.
+    isWritten = false
     why = cause instanceof Error ? cause.message : why
   }
   const early = dialogue.early()
   // A dialogue in the middle of a mail can only be closed.
-  if (early !== undefined || !dialogue.isOpen()) {
+  if (early !== undefined || !isWritten || !dialogue.isOpen()) {
     dialogue.destroy()
     throw new RelayFailure(
       "before the final dot",

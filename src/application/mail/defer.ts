@@ -3,6 +3,7 @@ import { Effect, Result } from "effect"
 import type { LogRowId } from "../../domain/ids.ts"
 import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "../../domain/mail/deferred-send.ts"
 import { stickyKind } from "../../domain/mail/failover.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import { deferred, failed, type SendResult, sent, type Tried } from "../../domain/mail/send-result.ts"
 import { type ClaimPassed, holdsFor } from "./hold.ts"
 import { watchRetries } from "./retry-watch.ts"
@@ -47,7 +48,7 @@ export const defer = Effect.fnUntraced(function* (
       parts,
       {
         version: 1,
-        rowId: yield* firstRetryId(parts, sending),
+        rowId: yield* firstRetryId(parts, sending, request.provider),
         attempt: 1,
         request,
         details,
@@ -76,10 +77,15 @@ export const defer = Effect.fnUntraced(function* (
 
 /**
  * The row of the first retry. When a process died, its call may have queued the deferral already, and the call that takes the key
- * over queues it again: under the same row, so that the retries of both are one chain and not two (MAIL-57).
+ * over queues it again: under the same row, so that the retries of both are one chain and not two (MAIL-57). A call without a claim may
+ * wait for another provider: a row names one provider only, and what it leaves open there must be seen (S2).
  */
-const firstRetryId = (parts: SendParts, { details, rowId, isFirst }: Sending): Effect.Effect<LogRowId> =>
-  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId}`)
+const firstRetryId = (
+  parts: SendParts,
+  { details, rowId, isFirst }: Sending,
+  provider: Provider
+): Effect.Effect<LogRowId> =>
+  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId} at ${provider}`)
 
 /**
  * The provider hangs, and this request never left: it waits for its retry at once. No fail-over follows, which takes an answer (S3). Where

@@ -1,4 +1,4 @@
-import { Provider, ReportingProvider } from "../mail/provider.ts"
+import { Provider, providerName, ReportingProvider, REVIEWING_PROVIDER } from "../mail/provider.ts"
 import { counted, type Level, percent, type Verdict } from "./alarm-verdict.ts"
 import { DOCUMENT_ALARMS, type DocumentMeasures, judgeDocuments } from "./document-alarms.ts"
 import { isOfQueue, judgeQueue, QUEUE_ALARMS, type QueueMeasures } from "./queue-alarms.ts"
@@ -189,13 +189,13 @@ const rate = (what: string, sends: number, hits: number, limits: typeof BOUNCES)
     : `${percent(share)}, the limit is ${percent(limits.above)}`
   return {
     level,
-    detail: `${hits} of ${sends} mails of provider_b in ${RATE_WINDOW_HOURS} hours ${what}: ${limit}`
+    detail: `${hits} of ${sends} mails of ${providerName(REVIEWING_PROVIDER)} in ${RATE_WINDOW_HOURS} hours ${what}: ${limit}`
   }
 }
 
 const silence = (provider: ReportingProvider, sends: number): Verdict => ({
   level: sends >= SILENT_SENDS.bad ? "bad" : sends < SILENT_SENDS.calm ? "calm" : "between",
-  detail: `${sends} mails in a row that ${provider} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
+  detail: `${sends} mails in a row that ${providerName(provider)} took more than ${SILENCE_AFTER_MINUTES} minutes ago have no delivery event`
 })
 
 const hooksVerdict = ({ hooks: { dead, off, oldestSeconds } }: Measures): Verdict => {

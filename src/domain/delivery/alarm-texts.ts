@@ -1,4 +1,4 @@
-import { PROVIDERS } from "../mail/provider.ts"
+import { providerName, PROVIDERS } from "../mail/provider.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
 import {
   type AlarmName,
@@ -37,14 +37,14 @@ const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
     "The provider reviews the account at 5 %. Find the source of the bad addresses and stop it.",
   provider_b_complaints:
     "The provider reviews the account at 0.1 %. Find the mail that people do not want and stop it.",
-  dead_letters: "See GET /api/admin/dead-letters; POST /api/admin/dead-letters/:id/redrive puts one back.",
+  dead_letters: "The page Dead letters says why each was given up, and puts one back into the queue.",
   fallback_only: "Mail goes out, and nothing is left to fail over to: see to the first provider.",
   deferred_sends:
     "A provider does not answer, or not clearly. The mails are tried again for half an hour; then they fail.",
   retries_overdue:
     "Their messages wait in a queue that no process takes from: doctor names it. Start a process with the role retry on that EMAIL_DEFER_QUEUE_URL.",
   failed_sends:
-    "See GET /api/admin/email-log?status=failed. With the kind ambiguous it is unknown whether the mail arrived; with unavailable no provider took it.",
+    "The page of each mail says why, and what to do: of some nobody knows whether they arrived, the others no provider took.",
   unclaimed_sends:
     "The database did not answer these sends in time. Their keys are in the log lines “a send goes out without look-up and claim”: look for a second copy in another process, and for suppressed recipients.",
   queue_overdue:
@@ -52,21 +52,20 @@ const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
   queue_set_aside:
     "Its content may have caused it: the log line “a queued mail is set aside” names the mail. Mend the cause, look whether the provider took it, then queue it again under another key.",
   queue_given_up:
-    "See GET /api/admin/email-log?status=failed for what the provider said. Nothing was accepted: they may be queued again.",
+    "The page of each mail has what the provider said. Nothing was accepted: they may be queued again.",
   no_model:
     "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
-  failed_conversions:
-    "See GET /api/admin/jobs?status=failed, GET /api/admin/other-jobs?status=failed and GET /api/admin/incoming-mails?outcome=error: their errors name the cause.",
+  failed_conversions: "The errors of the failed jobs, and of the incoming mails, name the cause.",
   waiting_conversions:
     "Start a process with the role worker, or more of them; one with another store than the database knows takes no work, and reports it at GET /ready.",
   batch_fallback:
-    "Each such page costs twice as much. See GET /api/admin/jobs for the outcomes of the batch jobs, and the log for records that were refused.",
+    "Each such page costs twice as much. The page Jobs has the outcomes of the batch jobs, and the log the records that were refused.",
   unverified_mails:
-    "The reports of the mail server in front may not be read: compare TRUSTED_MAIL_HOPS with it. See GET /api/admin/incoming-mails?outcome=unverified for the reasons.",
+    "The reports of the mail server in front may not be read: compare TRUSTED_MAIL_HOPS with it. The page Incoming mails has the reasons.",
   waiting_mails:
-    "Start a process with the role intake. See GET /api/admin/incoming-mails for what each mail waits for.",
+    "Start a process with the role intake. The page Incoming mails says what each mail waits for.",
   event_hooks:
-    "See the page of event hooks, or GET /api/admin/event-hooks/:id/deliveries, for what the receivers answer. A hook that is off stays off until it is resumed; its events can be sent again from a time.",
+    "The page Event hooks has what the receivers answer. A hook that is off stays off until it is resumed; its events can be sent again from a time.",
   clocks:
     "Let NTP set them; the log line CLOCK_OFF names a process that is off. While the database's own clock has gone back, keys and leases last longer by as much."
 }
@@ -76,7 +75,7 @@ export const alarmMeaning = (name: AlarmName): { readonly title: string; readonl
   if (!isOfSilence(name)) return { title: TITLES[name], remedy: ADVICE[name] }
   const provider = silentProvider(name)
   return {
-    title: `No delivery events of ${provider}`,
+    title: `No delivery events of ${providerName(provider)}`,
     remedy: `Bounces go unseen. Look at ${PROVIDERS[provider].whenSilent}.`
   }
 }

@@ -1,71 +1,65 @@
-import { type EmailStatus, statusesThat } from "../mail/status.ts"
+import type { EmailStatus } from "../mail/status.ts"
 import type { EmailStat } from "./email-log-row.ts"
 
-/** What is drawn of the mail, in the order of its charts. */
-export const MEASURES = [
-  "accepted",
-  "delivered",
-  "deferred",
-  "failed",
-  "bounced",
-  "complained",
-  "failedOver"
-] as const
-export type Measure = (typeof MEASURES)[number]
-
-/** The statuses that count for a measure. */
-const COUNTS: Readonly<Record<Exclude<Measure, "failedOver">, ReadonlyArray<EmailStatus>>> = {
-  accepted: statusesThat("accepted"),
-  delivered: statusesThat("delivered"),
-  deferred: ["deferred"],
-  failed: ["failed"],
-  bounced: ["bounced"],
-  complained: ["complained"]
-}
-
-/** A measure over the time: one count a bucket. */
-export interface Series {
-  readonly measure: Measure
-  readonly total: number
-  readonly counts: ReadonlyArray<number>
-}
-
-/** The periods that can be drawn, and the length of their buckets. */
+/** The periods that can be drawn, days. */
 export const PERIODS = [1, 7, 30, 90] as const
 export type Period = (typeof PERIODS)[number]
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** The buckets of a period, the last of which is now, as {@link EmailStat} names them: `YYYY-MM-DD`, or `YYYY-MM-DDTHH` of a day. */
-export const bucketsOf = (days: Period, now: number): ReadonlyArray<string> => {
-  const [length, step, digits] = days === 1 ? [24, HOUR, 13] : [days, DAY, 10]
+/**
+ * The buckets of so many periods, the last of which is now, as {@link EmailStat} names them: `YYYY-MM-DD`, or `YYYY-MM-DDTHH` of a day.
+ */
+export const bucketsOf = (days: number, now: number, periods = 1): ReadonlyArray<string> => {
+  const [each, step, digits] = days === 1 ? [24, HOUR, 13] : [days, DAY, 10]
+  const length = each * periods
   return Array.from({ length }, (_, index) =>
     new Date(now - (length - 1 - index) * step).toISOString().slice(0, digits)
   )
 }
 
-/** The series of the mails, of one provider where it is given. */
-export const seriesOf = (
+/** What becomes of mails, from the bottom of a stack to its top: each status is of one layer. */
+const LAYERS = {
+  delivered: ["delivered", "opened", "clicked"],
+  sent: ["sent"],
+  waiting: ["deferred", "delivery_delayed"],
+  suppressed: ["suppressed"],
+  bounced: ["bounced"],
+  complained: ["complained"],
+  failed: ["failed"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<EmailStatus>>>
+export type MailLayer = keyof typeof LAYERS
+
+/** What the mails of a set became: one count a bucket for each layer. */
+interface MailCounts {
+  readonly layer: MailLayer
+  readonly counts: ReadonlyArray<number>
+}
+
+/** Which mails are counted. */
+interface StatFilter {
+  readonly provider: string | undefined
+  readonly category?: string | undefined
+}
+
+/** Whether a count is of those. */
+export const isWanted = (stat: EmailStat, { category, provider }: StatFilter): boolean =>
+  (provider === undefined || stat.provider === provider) &&
+  (category === undefined || stat.category === category)
+
+/** What the mails became, by the time. */
+export const layersOf = (
   stats: ReadonlyArray<EmailStat>,
-  buckets: ReadonlyArray<string>,
-  provider: string | undefined
-): ReadonlyArray<Series> => {
+  buckets: ReadonlyArray<string>
+): ReadonlyArray<MailCounts> => {
   const place = new Map(buckets.map((bucket, index) => [bucket, index]))
-  const series = MEASURES.map((measure) => ({ measure, total: 0, counts: buckets.map(() => 0) }))
-  for (const stat of stats) {
-    const index = place.get(stat.day)
-    if (index === undefined || (provider !== undefined && stat.provider !== provider)) continue
-    for (const one of series) {
-      const count =
-        one.measure === "failedOver"
-          ? stat.failedOver
-          : COUNTS[one.measure].includes(stat.status)
-            ? stat.count
-            : 0
-      one.counts[index] = (one.counts[index] ?? 0) + count
-      one.total += count
+  return Object.entries(LAYERS).map(([layer, statuses]: [string, ReadonlyArray<EmailStatus>]) => {
+    const counts = buckets.map(() => 0)
+    for (const { count, day, status } of stats) {
+      const index = place.get(day)
+      if (index !== undefined && statuses.includes(status)) counts[index] = (counts[index] ?? 0) + count
     }
-  }
-  return series
+    return { layer: layer as MailLayer, counts }
+  })
 }

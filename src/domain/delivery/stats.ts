@@ -59,6 +59,13 @@ export const summarize = (stats: ReadonlyArray<EmailStat>): StatSummary => {
   }
 }
 
+/** The statuses of accepted mails that only a delivery event gives. */
+const REPORTED_STATUSES = statusesThat("accepted").filter((status) => status !== "sent")
+
+/** Whether any of the mails has a delivery event. Without one, rates are unknown. */
+export const hasEvents = ({ byStatus }: Pick<StatSummary, "byStatus">): boolean =>
+  sumOf(byStatus, REPORTED_STATUSES) > 0
+
 /** One row a day, category and provider, in the order in which the counts name them. */
 export const statRows = (stats: ReadonlyArray<EmailStat>): ReadonlyArray<StatRow> => {
   const groups = Map.groupBy(stats, ({ category, day, provider }) =>

@@ -55,6 +55,9 @@ export const PROVIDERS = {
 
 export type Provider = keyof typeof PROVIDERS
 
+/** A provider's name as people know it. */
+export const providerName = (provider: Provider): string => PROVIDERS[provider].vendor.replace("an ", "")
+
 /** Its codec. */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)
 
@@ -101,6 +104,9 @@ export const isPolled = (provider: Provider): boolean =>
 
 /** The one that outreach mail is pinned to: it has configuration sets, one of which tells its events from others (EVENT-70). */
 export const OUTREACH_PROVIDER = "provider_b" satisfies Provider
+
+/** Reviews the account when too much bounces or is reported as spam (EVENT-40). */
+export const REVIEWING_PROVIDER = "provider_b" satisfies Provider
 
 /** Whether a name that was stored is one of a provider. */
 export const isProvider = (name: string | null): name is Provider =>

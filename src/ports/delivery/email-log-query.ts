@@ -120,7 +120,7 @@ export class EmailStats extends Context.Service<
     readonly since: (
       days: number
     ) => Effect.Effect<{ readonly from: string; readonly stats: ReadonlyArray<EmailStat> }, StoreUnavailable>
-    /** The hours of the last day, UTC; each `day` is an hour, `YYYY-MM-DDTHH`. */
-    readonly lastDay: Effect.Effect<ReadonlyArray<EmailStat>, StoreUnavailable>
+    /** The hours of the last two days, UTC; each `day` is an hour, `YYYY-MM-DDTHH`. */
+    readonly lastHours: Effect.Effect<ReadonlyArray<EmailStat>, StoreUnavailable>
   }
 >()("postlane/ports/EmailStats") {}

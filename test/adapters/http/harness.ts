@@ -229,7 +229,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
     behind.mailPreferences ?? Layer.mock(MailPreferences, {}),
-    behind.stats ?? Layer.mock(EmailStats, { lastDay: Effect.succeed([]) }),
+    behind.stats ?? Layer.mock(EmailStats, { lastHours: Effect.succeed([]) }),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import type { EmailStat } from "../../../src/domain/delivery/email-log-row.ts"
-import { bucketsOf, MEASURES, PERIODS, seriesOf } from "../../../src/domain/delivery/health.ts"
+import { bucketsOf, isWanted, layersOf, PERIODS } from "../../../src/domain/delivery/health.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
 
 const NOW = Date.parse("2026-03-01T00:30:00Z")
@@ -26,27 +26,37 @@ describe("the charts of the overview", () => {
     for (const days of PERIODS) assert.lengthOf(new Set(bucketsOf(days, NOW)), bucketsOf(days, NOW).length)
   })
 
-  it("count each mail where it belongs, of one provider where it is chosen, and nothing outside of the period", () => {
+  it("hold the periods before as well, without a gap", () => {
+    for (const days of PERIODS) {
+      const both = bucketsOf(days, NOW, 2)
+      assert.deepStrictEqual(both.slice(both.length / 2), bucketsOf(days, NOW))
+      assert.lengthOf(new Set(both), 2 * bucketsOf(days, NOW).length)
+    }
+  })
+
+  it("count each mail in one layer, and nothing outside of the period", () => {
     const buckets = bucketsOf(7, NOW)
     const stats = [
       ...EmailStatus.literals.map((status) => stat({ status })),
-      stat({ provider: "provider_b", status: "bounced", count: 5, failedOver: 2, day: "2026-02-23" }),
+      stat({ provider: "provider_b", status: "bounced", count: 5, day: "2026-02-23" }),
       stat({ provider: null, status: "failed", count: 7 }),
       stat({ day: "2026-02-22", count: 1000 })
     ]
-    const totals = (provider?: string) =>
-      Object.fromEntries(seriesOf(stats, buckets, provider).map(({ measure, total }) => [measure, total]))
-    assert.deepStrictEqual(totals(), {
-      accepted: 12,
-      delivered: 4,
-      deferred: 1,
-      failed: 8,
-      bounced: 6,
-      complained: 1,
-      failedOver: 2
-    })
-    assert.deepInclude(totals("provider_b"), { accepted: 5, bounced: 5, failed: 0, failedOver: 2 })
-    const bounced = seriesOf(stats, buckets, undefined)[MEASURES.indexOf("bounced")]
-    assert.deepStrictEqual(bounced?.counts, [5, 0, 0, 0, 0, 0, 1])
+    const layers = layersOf(stats, buckets)
+    assert.deepStrictEqual(
+      Object.fromEntries(
+        layers.map(({ counts, layer }) => [layer, counts.reduce((one, other) => one + other, 0)])
+      ),
+      { delivered: 3, sent: 1, waiting: 2, suppressed: 1, bounced: 6, complained: 1, failed: 8 }
+    )
+    assert.deepStrictEqual(layers.find(({ layer }) => layer === "bounced")?.counts, [5, 0, 0, 0, 0, 0, 1])
+  })
+
+  it("are of a provider and of a category where they are asked for", () => {
+    const one = stat({ category: "auth" })
+    assert.isTrue(isWanted(one, { provider: undefined }))
+    assert.isTrue(isWanted(one, { provider: "provider_a", category: "auth" }))
+    assert.isFalse(isWanted(one, { provider: "provider_b", category: "auth" }))
+    assert.isFalse(isWanted(one, { provider: undefined, category: "alert" }))
   })
 })

@@ -2,7 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
 import {
+  afterFailure,
   failoverTarget,
+  failureCode,
+  failureText,
+  mayGoOn,
   routeOf,
   type FailureKind,
   provesNonAcceptance,
@@ -64,5 +68,55 @@ describe("route and fail-over", () => {
       assert.strictEqual(stickyKind(true, kind), "ambiguous")
       assert.strictEqual(stickyKind(false, kind), kind)
     }
+  })
+})
+
+describe("what follows a failure", () => {
+  const route = routeOf({ primary: "provider_b", fallback: "provider_a" }, undefined)
+
+  it("S2: a key in doubt goes to no other provider, and its refusal is no proof for the caller", () => {
+    assert.deepStrictEqual(afterFailure(route, true, "unavailable"), { _tag: "Defer" })
+    assert.deepStrictEqual(afterFailure(route, true, "ambiguous"), { _tag: "Defer" })
+    assert.deepStrictEqual(afterFailure(route, true, "rejected"), { _tag: "End", kind: "ambiguous" })
+  })
+
+  it("S3: proof fails over, doubt waits, a refusal ends", () => {
+    assert.deepStrictEqual(afterFailure(route, false, "unavailable"), { _tag: "FailOver", to: "provider_a" })
+    assert.deepStrictEqual(afterFailure(route, false, "ambiguous"), { _tag: "Defer" })
+    assert.deepStrictEqual(afterFailure(route, false, "rejected"), { _tag: "End", kind: "rejected" })
+    const alone = { ...route, fallback: undefined }
+    assert.deepStrictEqual(afterFailure(alone, false, "unavailable"), { _tag: "End", kind: "unavailable" })
+  })
+
+  it("a send with a claim asks the next provider only where its store says so", () => {
+    for (const moved of ["stored", "passed", "unknown"] as const) {
+      assert.strictEqual(mayGoOn(true, moved), moved === "stored")
+      assert.isTrue(mayGoOn(false, moved))
+    }
+  })
+})
+
+describe("a provider's words", () => {
+  const LONGEST = 300
+
+  it("are one line without secrets and local parts, and never an empty secret's", () => {
+    const text = " key re_1\tof\u0000 ann@x.test \r\n is re_1 "
+    assert.strictEqual(failureText(text, ["re_1", ""]), "key … of …@x.test is …")
+  })
+
+  it("are 300 characters at most, and say where they were cut", () => {
+    const whole = "x".repeat(LONGEST)
+    assert.strictEqual(failureText(whole), whole)
+    assert.strictEqual(failureText(`${whole}y`), `${"x".repeat(LONGEST - 1)}…`)
+    // What lies beyond ten times that is not looked at.
+    assert.strictEqual(failureText(`${" ".repeat(10 * LONGEST)}late`), "")
+    assert.strictEqual(failureText(`${" ".repeat(10 * LONGEST - 1)}late`), "l")
+  })
+
+  it("have a name if it is printable, cut to 64 characters", () => {
+    assert.strictEqual(failureCode("rate_limit_exceeded"), "rate_limit_exceeded")
+    assert.strictEqual(failureCode("c".repeat(65)), "c".repeat(64))
+    for (const none of ["", "two words", "ümlaut", "a\nb", 429, null, undefined, {}])
+      assert.isUndefined(failureCode(none))
   })
 })

@@ -18,7 +18,7 @@ const SAID: ReadonlyArray<readonly [language: string, said: RegExp]> = [
   ["go", /mail sent\n(?:file report\.pdf \w+\n)+refused 404 RESULT_NOT_READY true/]
 ]
 
-const guide = snippetsOf(new URL("../../../docs/guides/python-and-go.md", import.meta.url))
+const guide = snippetsOf(new URL("../../../docs/guides/any-language.md", import.meta.url))
 const codeIn = (language: string): string => guide.find((one) => one.language === language)?.text ?? ""
 
 /** The guide's command that makes a client. */

@@ -10,7 +10,7 @@ import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { startTestServer } from "../../support/postgres/postgres-server.ts"
 import { openShop, transactionGuide } from "../../support/worlds/shop-database.ts"
 import type { Place, Reference } from "../reference.ts"
-import { must, pip } from "../tools.ts"
+import { must, pip, run } from "../tools.ts"
 
 const PSYCOPG = "3.3.9"
 const PGX = "v5.13.0"
@@ -137,13 +137,16 @@ const gems = (cache: string) => ({ GEM_HOME: join(cache, `pg-gem_${RUBY_PG}`) })
 
 const rubyPg: Reference = {
   name: "ruby-pg",
-  version: RUBY_PG,
+  version: `${RUBY_PG}, or as installed`,
   checks,
   needs: ["ruby", "gem"],
-  install: async ({ cache }) =>
-    void (await must("gem", ["install", "pg", "-v", RUBY_PG, "--no-document", "--conservative"], {
+  install: async ({ cache }) => {
+    // Debian packages the driver, too.
+    if ((await run("ruby", ["-e", 'require "pg"'])).code === 0) return
+    await must("gem", ["install", "pg", "-v", RUBY_PG, "--no-document", "--conservative"], {
       env: gems(cache)
-    })),
+    })
+  },
   run: queues(({ cache }, env) => must("ruby", ["-e", program("ruby")], { env: { ...gems(cache), ...env } }))
 }
 

@@ -1,224 +1,29 @@
-import { once } from "node:events"
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
-import { type AddressInfo, connect, createServer } from "node:net"
+import { chmod, mkdir } from "node:fs/promises"
 import { join } from "node:path"
 
-import { startAttacked } from "../../hostile/server.ts"
-import { until } from "../../support/until.ts"
-import { startFakeRelay } from "../../support/vendors/fake-relay.ts"
-import type { Check, Reference } from "../reference.ts"
-import { must, run } from "../tools.ts"
+import type { Reference } from "../reference.ts"
+import { relayTrial } from "./relay.ts"
+import { smarthostTrial } from "./smarthost.ts"
 
-const ADMIN = { authorization: "Bearer outside-admin-token" }
-const PROXY_SECRET = "outside-proxy-secret"
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
-
-/** A connection to the relay that can lose the answer to the final dot. */
-const startProxy = async (relayPort: number) => {
-  const state = { losesAnswer: false }
-  const server = createServer((client) => {
-    const relay = connect(relayPort, "127.0.0.1")
-    let isOver = false
-    client.on("data", (bytes) => {
-      relay.write(bytes)
-      isOver = state.losesAnswer && bytes.toString("latin1").endsWith(".\r\n")
-    })
-    relay.on("data", (bytes) => {
-      if (!isOver) return void client.write(bytes)
-      state.losesAnswer = false
-      client.destroy()
-    })
-    for (const [one, other] of [
-      [client, relay],
-      [relay, client]
-    ] as const)
-      one.on("error", () => other.destroy()).on("close", () => other.destroy())
-  })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  return { state, port: (server.address() as AddressInfo).port, close: () => server.close() }
-}
-
-/** One line for each program of Postfix, none of them in a chroot. */
-const masterOf = (port: number): string =>
-  [
-    `127.0.0.1:${port} inet n - n - - smtpd`,
-    "pickup unix n - n 60 1 pickup",
-    "cleanup unix n - n - 0 cleanup",
-    "qmgr unix n - n 300 1 qmgr",
-    "rewrite unix - - n - - trivial-rewrite",
-    ...["bounce", "defer", "trace"].map((name) => `${name} unix - - n - 0 bounce`),
-    "verify unix - - n - 1 verify",
-    "flush unix n - n 1000? 0 flush",
-    "proxymap unix - - n - - proxymap",
-    "smtp unix - - n - - smtp",
-    "relay unix - - n - - smtp",
-    "error unix - - n - - error",
-    "retry unix - - n - - error",
-    "discard unix - - n - - discard",
-    "anvil unix - - n - 1 anvil",
-    "scache unix - - n - 1 scache",
-    "postlog unix-dgram n - n - 1 postlogd",
-    ""
-  ].join("\n")
-
-/** Where Postfix listens, and the servers behind it. */
-interface Ports {
-  readonly relay: number
-  readonly intake: number
-  /** Of the recipients. */
-  readonly other: number
-}
-
-/** Mail to `good.test` is delivered (and thrown away), reports go to the intake, all else to the recipients' server. */
-const mainOf = (work: string, { intake, other }: Ports): string =>
-  [
-    "compatibility_level = 3.6",
-    `queue_directory = ${work}/queue`,
-    `data_directory = ${work}/data`,
-    `maillog_file = ${work}/log`,
-    `maillog_file_prefixes = ${work}`,
-    "myhostname = relay.test",
-    "mydestination =",
-    "mynetworks = 127.0.0.0/8",
-    "inet_interfaces = 127.0.0.1",
-    "inet_protocols = ipv4",
-    "smtp_tls_security_level = none",
-    "recipient_delimiter = +",
-    "relay_domains = bounces.test",
-    `transport_maps = inline:{ { good.test = discard:silently } { bounces.test = smtp:[127.0.0.1]:${intake} } }`,
-    `default_transport = smtp:[127.0.0.1]:${other}`,
-    "alias_maps =",
-    "local_recipient_maps =",
-    ""
-  ].join("\n")
-
-const startPostfix = async (work: string, ports: Ports) => {
-  const settings = join(work, "etc")
-  await chmod(work, 0o755)
-  for (const folder of ["etc", "queue", "data"]) await mkdir(join(work, folder))
-  await must("chown", ["postfix", join(work, "data")])
-  await writeFile(join(settings, "main.cf"), mainOf(work, ports))
-  await writeFile(join(settings, "master.cf"), masterOf(ports.relay))
-  await must("postfix", ["-c", settings, "start"])
-  return {
-    log: () => readFile(join(work, "log"), "utf8"),
-    stop: () => run("postfix", ["-c", settings, "stop"])
-  }
-}
-
-const trial: Reference["run"] = async ({ work }) => {
+const trial: Reference["run"] = async (place) => {
   if (process.getuid?.() !== 0)
     return [{ name: "it is root", outcome: "artefact", detail: "Postfix starts for root alone: not tried" }]
-  const relayPort = await freePort()
-  const proxy = await startProxy(relayPort)
-  const server = await startAttacked({
-    ADMIN_TOKEN: "outside-admin-token",
-    PROXY_SHARED_SECRET: PROXY_SECRET,
-    EMAIL_PRIMARY: "smtp",
-    EMAIL_FALLBACK: "provider_b",
-    SMTP_URL: `smtp://127.0.0.1:${proxy.port}`,
-    SMTP_TLS: "optional",
-    BOUNCE_ADDRESS: "bounce@bounces.test",
-    EMAIL_DEFER_DELAYS_SECONDS: "20,20,20"
-  })
-  const intake = await until("the intake listens", () => {
-    const said = /SMTP listens on [^:"]+:(\d+)/.exec(server.lines.join("\n"))?.[1]
-    return said === undefined ? undefined : Number(said)
-  })
-  const other = await startFakeRelay({ tls: "none" })
-  other.answers.RCPT = (line) =>
-    line.includes("gone.test")
-      ? "550 5.1.1 no such user"
-      : line.includes("policy.test")
-        ? "550 5.7.1 not wanted"
-        : undefined
-  const postfix = await startPostfix(work, { relay: relayPort, intake, other: other.port })
-  const send = async (to: string) => {
-    const answer = await fetch(`${server.url}/internal/send-email`, {
-      method: "POST",
-      headers: { "x-proxy-secret": PROXY_SECRET, "content-type": "application/json" },
-      body: JSON.stringify({
-        to,
-        subject: `To ${to}`,
-        text: "Hello.",
-        category: "transactional",
-        source: "api:outside"
-      })
-    })
-    return (await answer.json()) as { readonly status?: unknown; readonly code?: string }
+  // Its processes run as another user.
+  await chmod(place.work, 0o755)
+  const inFolder = async (name: string, run: Reference["run"]) => {
+    const work = join(place.work, name)
+    await mkdir(work)
+    return run({ ...place, work })
   }
-  const statusOf = async (recipient: string): Promise<string | undefined> => {
-    const answer = await fetch(
-      `${server.url}/api/admin/email-log?recipient=${encodeURIComponent(recipient)}&limit=1`,
-      { headers: ADMIN }
-    )
-    const { rows } = (await answer.json()) as { readonly rows: ReadonlyArray<{ readonly status: string }> }
-    return rows[0]?.status
-  }
-  const comes = async (recipient: string, status: string): Promise<Check> => {
-    const name = `mail to ${recipient} becomes ${status} by its delivery report`
-    return until(name, async () => (await statusOf(recipient)) === status).then(
-      () => ({ name, outcome: "held" }),
-      async () => ({
-        name,
-        outcome: "failed",
-        detail: `${await statusOf(recipient)}\n${await postfix.log()}`
-      })
-    )
-  }
-  try {
-    for (const to of ["ann@gone.test", "ann@policy.test", "ann@good.test"]) await send(to)
-    const checks = [
-      await comes("ann@gone.test", "bounced"),
-      await comes("ann@policy.test", "bounced"),
-      await comes("ann@good.test", "delivered")
-    ]
-    const [gone, policy] = [await send("ann@gone.test"), await send("ann@policy.test")]
-    checks.push({
-      name: "an address that does not exist is suppressed, one that refused the mail is not",
-      outcome: gone.code === "EMAIL_SUPPRESSED" && policy.status === "sent" ? "held" : "failed",
-      detail: JSON.stringify([gone, policy])
-    })
-    proxy.state.losesAnswer = true
-    const lost = await send("lost@good.test")
-    checks.push({
-      name: "a lost answer to the final dot defers the mail",
-      outcome: lost.status === "deferred" ? "held" : "failed",
-      detail: JSON.stringify(lost)
-    })
-    checks.push(await comes("lost@good.test", "delivered"))
-    // Past the time of the retry.
-    await new Promise((resolve) => setTimeout(resolve, 25_000))
-    const copies = [...(await postfix.log()).matchAll(/to=<lost@good\.test>.*status=sent/g)].length
-    checks.push({
-      name: "by that evidence it is not sent again: one copy",
-      outcome: copies === 1 ? "held" : "failed",
-      detail: `${copies} copies`
-    })
-    return checks
-  } finally {
-    await postfix.stop()
-    await other.close()
-    proxy.close()
-    await server.stop()
-  }
+  return [...(await inFolder("relay", relayTrial)), ...(await inFolder("smarthost", smarthostTrial))]
 }
 
 export const postfix: Reference = {
   name: "postfix",
   version: "as installed",
   checks:
-    "Postfix as the relay of `smtp`: its delivery reports come back and become events, and settle what its lost answer left open",
-  needs: ["postfix", "chown"],
+    "Postfix as the relay of `smtp`, with reports, lost answers and kills, and as a client of submission that hands its mail over again",
+  needs: ["postfix", "chown", "curl"],
   install: async () => {},
   run: trial
 }

@@ -235,7 +235,8 @@ export const ROUTES = {
   },
   templates: {
     templates: "GET /dev/templates text",
-    template: "GET /dev/templates/{kind} text"
+    template: "GET /dev/templates/{kind} text",
+    components: "GET /dev/kitchen-sink text"
   },
   reader: {
     messagePage: "GET /dev/messages/{id} text",

@@ -2001,6 +2001,13 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND"
     readonly events: false
   }
+  /** The components of the pages in each of their states, as a page: `GET /dev/kitchen-sink` */
+  readonly "templates.components": {
+    readonly input: Nothing
+    readonly success: string
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN"
+    readonly events: false
+  }
   /** One message as a page: `GET /dev/messages/{id}` */
   readonly "reader.messagePage": {
     readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined }

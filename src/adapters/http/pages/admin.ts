@@ -39,13 +39,13 @@ const listPlace = (caption: string): Html =>
 <p id="loading" class="empty">Loading…</p>
 <p id="empty" class="empty" hidden></p>
 <div class="table" id="table-box" role="region" aria-labelledby="caption" tabindex="0" hidden>
-<table id="table"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
+<table id="table" class="cards"><caption id="caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
 /** The place of one more table on a page that has several. */
 const tablePlace = (id: string, caption: string): Html =>
   html`<div class="table" id="${id}-box" role="region" aria-labelledby="${id}-caption" tabindex="0">
-<table id="${id}"><caption id="${id}-caption">${caption}</caption><thead></thead><tbody></tbody></table>
+<table id="${id}" class="cards"><caption id="${id}-caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
 const pager = html`<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`

@@ -1,14 +1,16 @@
-import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
+import { type AlarmName, BOUNCES, COMPLAINTS } from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
-import { type Measure, type Period, PERIODS, type Series } from "../../../domain/delivery/health.ts"
-import { type Provider } from "../../../domain/mail/provider.ts"
-import type { Mood } from "../../../domain/mood.ts"
+import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
+import { type Period, PERIODS } from "../../../domain/delivery/health.ts"
+import { hasEvents, summarize } from "../../../domain/delivery/stats.ts"
+import { type Provider, providerName } from "../../../domain/mail/provider.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
 import type { ReadinessReport } from "../../../ports/readiness.ts"
-import { chart } from "./charts.ts"
+import { gauge } from "./charts.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
-import { moment, NOTHING, number, option, table, usd } from "./ui.ts"
+import { mailChart } from "./mail-chart.ts"
+import { banner, figures, moment, NOTHING, number, option, percent, table, usd } from "./ui.ts"
 
 /** What the page's address asks for. */
 export interface HealthQuery {
@@ -19,33 +21,21 @@ export interface HealthQuery {
 /** What the page shows; undefined is what does not answer now. */
 interface Health {
   readonly query: HealthQuery
-  /** Those that the settings name. */
+  /** The providers of the settings. */
   readonly providers: ReadonlyArray<Provider>
   readonly buckets: ReadonlyArray<string>
-  readonly series: ReadonlyArray<Series> | undefined
+  /** The mails of the period, and of the one before it. */
+  readonly stats:
+    | { readonly now: ReadonlyArray<EmailStat>; readonly before: ReadonlyArray<EmailStat> }
+    | undefined
   readonly facts: HealthFacts | undefined
   readonly report: ReadinessReport
   /** Changes with what the page shows. */
   readonly version: string
 }
 
-const CHARTS: Readonly<
-  Record<Measure, { readonly title: string; readonly mood: Mood; readonly status?: string }>
-> = {
-  accepted: { title: "Sent", mood: "" },
-  delivered: { title: "Delivered", mood: "good", status: "delivered" },
-  deferred: { title: "Deferred", mood: "wait", status: "deferred" },
-  failed: { title: "Failed", mood: "bad", status: "failed" },
-  bounced: { title: "Bounced", mood: "bad", status: "bounced" },
-  complained: { title: "Complained", mood: "bad", status: "complained" },
-  failedOver: { title: "Failed over", mood: "wait" }
-}
-
-const label = (bucket: string): string =>
-  bucket.length === 13 ? `${bucket.slice(0, 10)} ${bucket.slice(11)}:00` : bucket
-
 const away = (what: string): Html =>
-  html`<p class="problem">${what} cannot be read now. Reload the page in a minute.</p>`
+  banner("problem", `${what} cannot be read now. Reload the page in a minute.`)
 
 const PERIOD_NAMES: Readonly<Record<Period, string>> = {
   1: "Last 24 hours",
@@ -59,34 +49,83 @@ const namedOr = (providers: ReadonlyArray<Provider>, asked: Provider | undefined
   asked === undefined || providers.includes(asked) ? providers : [...providers, asked]
 
 const filters = ({ days, provider }: HealthQuery, providers: ReadonlyArray<Provider>): Html =>
-  html`<form class="filters" method="get" action="${pathTo.admin}">
-<div class="field"><label for="f-days">Period</label><select id="f-days" name="days">${PERIODS.map((period) =>
+  html`<form class="toolbar" method="get" action="${pathTo.admin}">
+<select id="f-days" name="days" aria-label="Period">${PERIODS.map((period) =>
     option(String(period), PERIOD_NAMES[period], period === days)
-  )}</select></div>
-<div class="field"><label for="f-provider">Provider</label><select id="f-provider" name="provider">${option("", "Any", provider === undefined)}${namedOr(
+  )}</select>
+<select id="f-provider" name="provider" aria-label="Provider">${option("", "Any provider", provider === undefined)}${namedOr(
     providers,
     provider
-  ).map((name) => option(name, name, name === provider))}</select></div>
-<div class="buttons"><button type="submit" class="primary">Show</button></div>
+  ).map((name) => option(name, providerName(name), name === provider))}</select>
+<button type="submit">Show</button>
 </form>`
 
-const mail = ({ buckets, query, series }: Health): Html => {
-  if (series === undefined) return away("The send log")
-  const labels = buckets.map(label)
-  const asked = {
-    ...(query.provider === undefined ? {} : { provider: query.provider }),
-    since: buckets[0]?.slice(0, 10) ?? ""
-  }
-  return html`<div class="charts">
-${lines(
-  series.map(({ counts, measure, total }) => {
-    const { mood, status, title } = CHARTS[measure]
-    const href = status === undefined ? undefined : pathTo.adminScreen("email-log", { status, ...asked })
-    return chart({ id: measure, title, mood, total, counts, labels, href })
-  })
-)}
-</div>`
+const PREVIOUS: Readonly<Record<Period, string>> = {
+  1: "the day before",
+  7: "the 7 days before",
+  30: "the 30 days before",
+  90: "the 90 days before"
 }
+
+const share = (rate: number | null, isKnown: boolean): string =>
+  rate === null || !isKnown ? NOTHING : percent(rate)
+
+/** What is drawn of a rate that has a limit: the scale ends at twice the limit. */
+const limited = (rate: number | null, limit: number) => ({
+  isBad: rate !== null && rate > limit,
+  drawn: gauge({ share: rate ?? 0, limit, most: 2 * limit })
+})
+
+/** The figures of a period, each with its value in the previous one. */
+const numbers = ({ query, stats = { now: [], before: [] } }: Health, since: string): Html => {
+  const [now, before] = [summarize(stats.now), summarize(stats.before)]
+  // Rates are unknown until an event has come.
+  const isKnown = hasEvents(now)
+  const then = (text: string) => `${text} in ${PREVIOUS[query.days]}`
+  const asked = { ...(query.provider === undefined ? {} : { provider: query.provider }), since }
+  const log = (status: string, text: string) =>
+    html`<a href="${pathTo.adminScreen("email-log", { status, ...asked })}">${text}</a>`
+  const past = (rate: number | null) => then(share(rate, hasEvents(before)))
+  return figures([
+    {
+      name: html`<a href="${pathTo.adminScreen("email-log", asked)}">Mails</a>`,
+      value: number(now.total),
+      below: then(number(before.total))
+    },
+    {
+      name: log("delivered", "Delivered"),
+      value: share(now.rates.delivered, isKnown),
+      below: past(before.rates.delivered)
+    },
+    {
+      name: log("bounced", "Bounced"),
+      value: share(now.rates.bounced, isKnown),
+      ...limited(now.rates.bounced, BOUNCES.above),
+      below: `${number(now.byStatus.bounced)} · limit ${percent(BOUNCES.above)} · ${past(before.rates.bounced)}`
+    },
+    {
+      name: log("complained", "Reported as spam"),
+      value: share(now.rates.complained, isKnown),
+      ...limited(now.rates.complained, COMPLAINTS.above),
+      below: `${number(now.byStatus.complained)} · limit ${percent(COMPLAINTS.above)} · ${past(before.rates.complained)}`
+    },
+    {
+      name: log("failed", "Failed"),
+      value: number(now.byStatus.failed),
+      below: then(number(before.byStatus.failed))
+    },
+    { name: "Failed over", value: number(now.failedOver), below: then(number(before.failedOver)) }
+  ])
+}
+
+const mail = (health: Health): Html => {
+  const { buckets, query, stats } = health
+  if (stats === undefined) return away("The send log")
+  return html`${numbers(health, buckets[0]?.slice(0, 10) ?? "")}
+${mailChart("mails", query.days === 1 ? "Mails an hour" : "Mails a day", stats.now, buckets)}`
+}
+
+const log = (status: string, text: string) => [pathTo.adminScreen("email-log", { status }), text] as const
 
 /** Where to look into an alarm. */
 const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: string]>>> = {
@@ -100,9 +139,20 @@ const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: str
     "Show the mails"
   ],
   dead_letters: [pathTo.adminScreen("dead-letters"), "Show the dead letters"],
-  deferred_sends: [pathTo.adminScreen("email-log", { status: "deferred" }), "Show the deferred mails"],
-  failed_sends: [pathTo.adminScreen("email-log", { status: "failed" }), "Show the failed mails"],
-  unclaimed_sends: [pathTo.adminScreen("email-log"), "Open the log"]
+  fallback_only: [pathTo.adminScreen("email-log"), "Open the log"],
+  deferred_sends: log("deferred", "Show the deferred mails"),
+  retries_overdue: log("deferred", "Show the deferred mails"),
+  failed_sends: log("failed", "Show the failed mails"),
+  unclaimed_sends: [pathTo.adminScreen("email-log"), "Open the log"],
+  queue_overdue: [pathTo.adminScreen("queue"), "Open the send queue"],
+  queue_set_aside: [pathTo.adminScreen("queue"), "Open the send queue"],
+  queue_given_up: log("failed", "Show the failed mails"),
+  failed_conversions: [pathTo.adminScreen("jobs", { status: "failed" }), "Show the failed jobs"],
+  waiting_conversions: [pathTo.adminScreen("jobs", { status: "pending" }), "Show the jobs that wait"],
+  batch_fallback: [pathTo.adminScreen("jobs"), "Show the jobs"],
+  unverified_mails: [pathTo.adminScreen("incoming", { outcome: "unverified" }), "Show these mails"],
+  waiting_mails: [pathTo.adminScreen("incoming"), "Show the mails"],
+  event_hooks: [pathTo.adminScreen("event-hooks"), "Show the event hooks"]
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
@@ -124,7 +174,7 @@ const alarms = ({ facts }: Health): Html => {
         html`<li>${moment(begunAt)} to ${moment(endedAt)}<div><p><strong>${alarmMeaning(alarm).title}</strong></p><p class="said">${sentence(detail)}</p></div></li>`
     )
   )
-  return html`${facts.alarms.length === 0 ? html`<p class="done calm">No alarm is firing.</p>` : html`<ul class="alarms">${open}</ul>`}
+  return html`${facts.alarms.length === 0 ? banner("done", "No alarm is firing.") : html`<ul class="alarms">${open}</ul>`}
 ${facts.past.length === 0 ? undefined : html`<details id="past"><summary>Past alarms (${facts.past.length})</summary><ol class="past">${past}</ol></details>`}`
 }
 
@@ -146,20 +196,22 @@ const QUEUE_NAMES: Readonly<Record<QueueName, readonly [name: string, path: stri
 
 const work = ({ facts }: Health): Html => {
   if (facts === undefined) return away("What waits")
+  const waiting = facts.queues.filter((one) => one.waiting > 0)
+  if (waiting.length === 0) return html`<p class="help">Nothing waits: no mail, no event, no document.</p>`
   return table(
-    { id: "waiting", caption: "Work that waits" },
+    { id: "waiting", caption: "What waits, and since when", heard: true },
     [
       [
         "Work",
-        ({ name, waiting }) => {
+        ({ name }) => {
           const [text, path] = QUEUE_NAMES[name]
-          return path === undefined || waiting === 0 ? text : html`<a href="${path}">${text}</a>`
+          return path === undefined ? text : html`<a href="${path}">${text}</a>`
         }
       ],
-      ["Waiting", ({ waiting }) => `${waiting >= MOST_WAITING ? "at least " : ""}${number(waiting)}`],
+      ["Waiting", ({ waiting: count }) => `${count >= MOST_WAITING ? "at least " : ""}${number(count)}`],
       ["Oldest since", ({ oldestAt }) => (oldestAt === null ? NOTHING : moment(oldestAt))]
     ],
-    facts.queues
+    waiting
   )
 }
 
@@ -187,7 +239,7 @@ const models = ({ facts }: Health): Html | undefined => {
 }
 
 const parts = ({ report: { checks, ready, supervisors } }: Health): Html =>
-  html`<p class="${ready ? "done calm" : "problem"}">${ready ? "Everything that this process needs answers." : "Not everything is well:"}${
+  html`<p class="${ready ? "done" : "problem"}">${ready ? "All that this server needs answers." : "Not everything is well:"}${
     ready
       ? ""
       : ` ${[...checks.filter(({ ok }) => !ok), ...supervisors.filter(({ state }) => state !== "running")].map(({ name }) => name).join(", ")}`
@@ -204,8 +256,8 @@ ${
         checks.filter(({ ok }) => !ok)
       )
 }
-<details id="supervisors"><summary>Parts of this process (${supervisors.length})</summary>${table(
-    { id: "parts", caption: "Parts of this process" },
+<details id="supervisors"><summary>Parts of this server (${supervisors.length})</summary>${table(
+    { id: "parts", caption: "Parts of this server" },
     [
       ["Part", ({ name }) => name],
       ["State", ({ state }) => state],
@@ -223,11 +275,10 @@ ${content}
 /** The overview. Complete without a script; its script replaces the parts that changed. */
 export const healthPage = (health: Health): Html =>
   html`<div id="health" data-version="${health.version}">
-<h1>Overview</h1>
+<div class="head"><h1>Overview</h1><div class="buttons">${filters(health.query, health.providers)}</div></div>
 <p id="live" class="help" hidden></p>
 ${section("alarms", "Alarms", alarms(health))}
-${filters(health.query, health.providers)}
 ${section("mail", `Mail, ${PERIOD_NAMES[health.query.days].toLowerCase()}`, mail(health))}
-${section("work", "Work", [work(health), models(health)])}
-${section("process", "This process", parts(health))}
+${section("work", "Work that waits", [work(health), models(health)])}
+${section("process", "The server that answers", parts(health))}
 </div>`

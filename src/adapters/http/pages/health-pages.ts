@@ -4,7 +4,7 @@ import { Clock, Effect, Stream } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { ConfiguredProviders } from "../../../application/configured-providers.ts"
-import { bucketsOf, PERIODS, seriesOf } from "../../../domain/delivery/health.ts"
+import { bucketsOf, isWanted, PERIODS } from "../../../domain/delivery/health.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
 import { EmailStats } from "../../../ports/delivery/email-log-query.ts"
 import { HealthBoard, type HealthFacts } from "../../../ports/delivery/health-board.ts"
@@ -67,19 +67,22 @@ export const makeHealthPages = Effect.gen(function* () {
   )
 
   const page = Effect.fnUntraced(function* (query: HealthQuery) {
-    const { days, provider } = query
-    const counted = days === 1 ? stats.lastDay : Effect.map(stats.since(days), ({ stats: found }) => found)
+    const { days } = query
+    const counted =
+      days === 1 ? stats.lastHours : Effect.map(stats.since(2 * days), ({ stats: found }) => found)
     const [{ facts, report }, found, at] = yield* Effect.all(
       [now, orMissing("the send log", counted), Clock.currentTimeMillis],
       { concurrency: 3 }
     )
     const buckets = bucketsOf(days, at)
-    const series = found === undefined ? undefined : seriesOf(found, buckets, provider)
+    const earlier = bucketsOf(days, at, 2).slice(0, buckets.length)
+    const wanted = found?.filter((stat) => isWanted(stat, query))
+    const within = (names: ReadonlyArray<string>) => wanted?.filter(({ day }) => names.includes(day)) ?? []
     return healthPage({
       query,
       providers,
       buckets,
-      series,
+      stats: wanted === undefined ? undefined : { now: within(buckets), before: within(earlier) },
       facts,
       report,
       version: versionOf(query, facts, report)

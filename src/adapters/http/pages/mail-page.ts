@@ -9,7 +9,7 @@ import { pathTo } from "../../../domain/pages.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { type Html, html, joined, lines, type Piece } from "./html.ts"
-import { fact, moment, mono, moodOf, tag, usd } from "./ui.ts"
+import { fact, moment, mono, moodOf, providerNamed, tag, usd } from "./ui.ts"
 
 /** Longest body of an event that is shown, characters. */
 const MAX_RAW = 20_000
@@ -33,7 +33,7 @@ const attemptLine = ({ code, durationMs, outcome, provider, reason, startedAt }:
   const [mood, text] = OUTCOMES[outcome]
   return {
     at: new Date(startedAt).toISOString(),
-    said: html`<p>${tag(outcome, mood)} <strong>${provider}</strong> ${text}, after ${duration(durationMs)}.</p>${
+    said: html`<p>${tag(outcome, mood)} <strong>${providerNamed(provider)}</strong> ${text}, after ${duration(durationMs)}.</p>${
       reason === null
         ? undefined
         : html`<p class="said">${reason}${code === null ? undefined : html` ${mono(code)}`}</p>`
@@ -97,7 +97,7 @@ const eventLines = ({ events, provider }: StoryRow): ReadonlyArray<Line> =>
     const { at, by, event, number } = one
     const leftOut = number - 1 - (events[index - 1]?.number ?? 0)
     const gap = html`<p class="help">${leftOut.toLocaleString("en")} more events, which are not kept.</p>`
-    const said = html`<p>${tag(event, moodOf(event))} reported by <strong>${provider ?? "the provider"}</strong>${
+    const said = html`<p>${tag(event, moodOf(event))} reported by <strong>${provider === null ? "the provider" : providerNamed(provider)}</strong>${
       by === "poll" ? ", found in its list" : ""
     }.</p>${bodyOf(one)}`
     return [...(leftOut > 0 ? [{ at, said: gap }] : []), { at, said }]
@@ -219,7 +219,7 @@ ${fact(
   "The key now",
   claim === undefined
     ? undefined
-    : html`${CLAIMS.get(claim.state) ?? claim.state} First attempt ${moment(claim.firstAttemptAt)}, at ${claim.provider}.`
+    : html`${CLAIMS.get(claim.state) ?? claim.state} First attempt ${moment(claim.firstAttemptAt)}, at ${providerNamed(claim.provider)}.`
 )}
 ${fact("Provider’s id", row.provider_message_id === null ? undefined : mono(row.provider_message_id))}
 ${fact("Row of the log", mono(row.id))}

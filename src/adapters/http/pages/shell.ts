@@ -1,9 +1,9 @@
 import type { HttpServerResponse } from "effect/http"
 
 import { may, type Principal } from "../../../domain/accounts/principal.ts"
-import { ADMIN_SCREENS, pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
+import { ADMIN_SCREENS, type AdminScreen, pathTo, screensByGroup } from "../../../domain/pages.ts"
 import { documentOf, pageResponse } from "./html-page.ts"
-import { type Html, html } from "./html.ts"
+import { type Html, html, lines } from "./html.ts"
 
 /**
  * What a page of the dashboard may do: run and load what this server serves, and talk to it. No inline script or style,
@@ -34,55 +34,77 @@ export interface ShellPage {
   readonly path: string
 }
 
-const SCREENS = SCREEN_NAMES.map((name) => [pathTo.adminScreen(name), ADMIN_SCREENS[name]] as const)
-
 const link = (href: string, text: string, here: "page" | "true" | undefined): Html =>
   html`<li><a href="${href}"${here === undefined ? undefined : html` aria-current="${here}"`}>${text}</a></li>`
 
-const navigation = (path: string, principal: Principal): Html => {
+const navigation = (path: string, principal: Principal | undefined): Html => {
   const links = [
-    may(principal, "owner")
+    principal !== undefined && may(principal, "owner")
       ? link(pathTo.dashboard, "Dashboard", path === pathTo.dashboard ? "page" : undefined)
       : undefined,
-    may(principal, "admin:read")
-      ? link(pathTo.admin, "Admin", path.startsWith(pathTo.admin) ? "true" : undefined)
-      : undefined
+    principal !== undefined && may(principal, "admin:read") && !path.startsWith(pathTo.admin)
+      ? link(pathTo.admin, "Admin", undefined)
+      : undefined,
+    link(pathTo.docs, "API reference", undefined)
   ]
   return html`<nav aria-label="Main"><ul>${links}</ul></nav>`
 }
 
+const screenLink = (path: string, name: AdminScreen): Html => {
+  const href = pathTo.adminScreen(name)
+  return link(
+    href,
+    ADMIN_SCREENS[name],
+    path === href ? "page" : path.startsWith(`${href}/`) ? "true" : undefined
+  )
+}
+
 const adminNavigation = (path: string): Html =>
-  html`<nav class="screens" aria-label="Admin"><ul>${link(pathTo.admin, "Overview", path === pathTo.admin ? "page" : undefined)}${SCREENS.map(
-    ([href, title]) =>
-      link(href, title, path === href ? "page" : path.startsWith(`${href}/`) ? "true" : undefined)
-  )}</ul></nav>`
+  html`<nav class="screens" aria-label="Admin"><ul>${link(pathTo.admin, "Overview", path === pathTo.admin ? "page" : undefined)}</ul>
+${lines(
+  screensByGroup().map(
+    ([group, names]) =>
+      html`<p class="group" id="group-${group}">${group}</p><ul aria-labelledby="group-${group}">${names.map((name) => screenLink(path, name))}</ul>`
+  )
+)}</nav>`
 
 const account = ({ actor }: Principal): Html =>
   html`<form class="account" method="post" action="/auth/logout">
 <p>Signed in as <strong>${actor}</strong></p>
-<button type="submit">Sign out</button>
+<button type="submit" class="small">Sign out</button>
 </form>`
+
+/**
+ * The head of a page: a rail on admin screens, elsewhere a row. On small screens a button opens its links, without a script.
+ */
+const header = ({ path, principal }: ShellPage): Html => {
+  const isAdmin = principal !== undefined && path.startsWith(pathTo.admin) && may(principal, "admin:read")
+  return html`<header class="top${isAdmin ? " rail" : ""}">
+<p class="brand"><a href="${pathTo.start}">Postlane</a></p>
+<button type="button" class="open-menu" popovertarget="menu">Menu</button>
+<div id="menu" popover>
+${isAdmin ? adminNavigation(path) : undefined}
+${navigation(path, principal)}
+${principal === undefined ? undefined : account(principal)}
+</div>
+</header>`
+}
 
 const NEEDS_SCRIPT = html`<noscript><p class="notice">This page needs JavaScript. Everything on it can be done through the <a href="${pathTo.docs}">API</a> as well.</p></noscript>`
 
 /** The whole page. The two live regions exist from the start, so that text added to them is read out. */
-const shell = (
-  pathOf: (asset: string) => string,
-  { complete = false, main, path, principal, script, style, title }: ShellPage
-): Html =>
-  documentOf({
+const shell = (pathOf: (asset: string) => string, shown: ShellPage): Html => {
+  const { complete = false, main, script, style, title } = shown
+  return documentOf({
     title,
     icon: pathOf("icon.svg"),
     head: html`<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="${pathOf("app.css")}">
+<link rel="stylesheet" href="${pathOf("parts.css")}">
 ${style === undefined ? undefined : html`<link rel="stylesheet" href="${pathOf(style)}">`}
 ${script === undefined ? undefined : html`<script type="module" src="${pathOf(script)}"></script>`}`,
     body: html`<a class="skip" href="#main">Skip to the content</a>
-<header class="top">
-<p class="brand"><a href="${pathTo.start}">Postlane</a></p>
-${principal === undefined ? undefined : [navigation(path, principal), account(principal)]}
-</header>
-${principal !== undefined && path.startsWith(pathTo.admin) && may(principal, "admin:read") ? adminNavigation(path) : undefined}
+${header(shown)}
 <main id="main" tabindex="-1">
 ${main}
 </main>
@@ -90,6 +112,7 @@ ${main}
 <div id="urgent" class="hidden" role="alert"></div>
 ${complete ? undefined : NEEDS_SCRIPT}`
   })
+}
 
 /** The answer with a page in the shell; `pathOf`: where its assets are. */
 export const shellResponse = (

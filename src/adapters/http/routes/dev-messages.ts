@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 import { outboxMail } from "../../../application/outbox-mail.ts"
 import { MessageViews, type MessageView } from "../../../ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
-import { type Look, messagePage, opensAs, WAYS } from "../pages/dev-message.ts"
+import { type Look, messagePage, opensAs, WAYS } from "../pages/dev/message.ts"
 import { mailResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"

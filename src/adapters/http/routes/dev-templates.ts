@@ -4,11 +4,13 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/templates/samples.ts"
 import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
-import { PAGE_POLICY, templatesPage } from "../pages/dev-page.ts"
+import { kitchenSinkPage } from "../pages/dev/kitchen-sink.ts"
+import { PAGE_POLICY, templatesPage } from "../pages/dev/outbox.ts"
 import { mailResponse, pageResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
+import { makeReaderPages } from "./dev.ts"
 
 /** The product's own mails with sample data; every route is 404 where nothing is embedded. */
 export class DevTemplateGroup extends HttpApiGroup.make("templates")
@@ -31,6 +33,12 @@ export class DevTemplateGroup extends HttpApiGroup.make("templates")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.get("components", "/dev/kitchen-sink", { success: Page }).annotate(
+      OpenApi.Summary,
+      "The components of the pages in each of their states, as a page"
+    )
+  )
   .middleware(DevAccess) {}
 
 /** A mail has inline styles, runs nothing and loads nothing. */
@@ -43,7 +51,9 @@ export const devTemplateHandlers = HttpApiBuilder.group(
   "templates",
   Effect.fnUntraced(function* (handlers) {
     const { render } = yield* MailTemplates
+    const page = makeReaderPages()
     return handlers.handleAll({
+      components: () => Effect.succeed(page(kitchenSinkPage())),
       templates: () =>
         Effect.forEach(TEMPLATE_KINDS, (kind) =>
           Effect.map(render(TEMPLATE_SAMPLES[kind]), ({ subject }) => ({ kind, subject }))

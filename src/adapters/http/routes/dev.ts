@@ -13,7 +13,7 @@ import {
 } from "../../../ports/mail/simulated-mail.ts"
 import { TestTime } from "../../../ports/test-time.ts"
 import { readAssets } from "../pages/assets.ts"
-import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev-page.ts"
+import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev/outbox.ts"
 import { type ShellPage, shellResponse } from "../pages/shell.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, filter, Page, Text } from "../server/endpoint.ts"

@@ -73,7 +73,7 @@ from (
     (count(*) filter (where failed_over))::int as failed_over,
     (count(*) filter (where ${UNDELIVERED}))::int as undelivered, coalesce(sum(cost_usd), 0)::float8 as cost_usd
   from email_log
-  where created_at >= (date_trunc('hour', now() at time zone 'UTC') - interval '23 hours') at time zone 'UTC'
+  where created_at >= (date_trunc('hour', now() at time zone 'UTC') - interval '47 hours') at time zone 'UTC'
   group by 1, 2, 3, 4
 ) as c
 order by c.day, c.category, c.provider, c.status`
@@ -119,7 +119,7 @@ export const layer: Layer.Layer<EmailStats, never, SlowSql> = Layer.effect(
         })
         return { from: rows[0].firstDay, stats }
       }),
-      lastDay: slowReads.rows("emailStats", Hour, sql.unsafe(HOURS))
+      lastHours: slowReads.rows("emailStats", Hour, sql.unsafe(HOURS))
     })
   )
 )

@@ -1,6 +1,7 @@
 import { acrossOf, crosses } from "../../model/geometry.ts"
 import { greatest } from "../../model/lists.ts"
 import type { Box, FontFace, FormField, TextRun } from "../../model/page-content.ts"
+import type { Placed } from "../../model/placed.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -27,7 +28,12 @@ export interface Segment extends Box {
   readonly broken?: boolean
   /** A form field at this place: there are no words. */
   readonly field?: FormField
+  /** A picture at this place: there are no words. */
+  readonly picture?: Placed
 }
+
+/** Whether a segment is words, and no field or picture at the place of some. */
+export const hasWords = ({ field, picture }: Segment): boolean => field === undefined && picture === undefined
 
 /** Gap from which two runs on a line are two segments, in font sizes. */
 export const SEGMENT_GAP = 0.9

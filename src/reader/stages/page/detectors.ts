@@ -10,9 +10,13 @@ import { readableRuns } from "../lines/readable-runs.ts"
 import type { Segment } from "../lines/segment.ts"
 import { isRunningAside } from "../profile/running-lines.ts"
 import { fieldsOf } from "../regions/fields/fields.ts"
+import { labelValues } from "../regions/fields/label-values.ts"
 import { drawnFigures } from "../regions/figures/drawn-figures.ts"
 import { figuresOf } from "../regions/figures/pictures.ts"
 import { marginNotes } from "../regions/margins/margin-notes.ts"
+import { leaderTables } from "../regions/tables/aligned/leader-tables.ts"
+import { tableOf } from "../regions/tables/cells/table-of.ts"
+import { turnedHeads } from "../regions/tables/cells/turned-heads.ts"
 import type { PageFacts } from "./page-context.ts"
 import { tablesOn, without } from "./page-tables.ts"
 import { turnedText } from "./turned-text.ts"
@@ -28,6 +32,8 @@ export interface Claims {
   readonly fields: ReadonlyArray<FormField>
   /** Turned runs that are labels of drawn figures. */
   readonly labels: ReadonlySet<TextRun>
+  /** Regions that another one holds. */
+  readonly held?: ReadonlySet<Placed>
   /** Blocks to be read after the text. */
   readonly aside: ReadonlyArray<Block>
 }
@@ -90,11 +96,55 @@ export const DETECTORS: ReadonlyArray<Detector> = [
     })
   },
   {
+    id: "label-values",
+    why: "labels at the right of a letter's address make no rows with its lines",
+    detect: ({ free }, { flow, page }) => {
+      const { placed, taken } = labelValues(page, free, flow.inline)
+      return { free: without(free, taken), placed }
+    }
+  },
+  {
+    id: "turned-heads",
+    why: "names that are written upwards over columns of a table are its head, and no stamp",
+    detect: ({ free, labels }, { analysis }) => {
+      const turned = analysis.readable.turned.flatMap(({ asShown }) => asShown)
+      const { heads, runs } = turnedHeads(
+        turned.filter((run) => !labels.has(run)),
+        free
+      )
+      if (runs.size === 0) return {}
+      const inStream = [...free, ...heads].toSorted((a, b) => a.order - b.order)
+      return { free: inStream, labels: new Set([...labels, ...runs]) }
+    }
+  },
+  {
+    id: "leader-tables",
+    why: "names that lead to several figures by dots are rows, and no entries of a list",
+    detect: ({ free }, { flow }) => {
+      const found = flow.contents ? [] : leaderTables(free, flow.inline)
+      const placed = found.map(({ headRows, rows, x0, x1, y0, y1 }): Placed => ({
+        block: tableOf(rows, flow.inline, headRows === 0 ? undefined : headRows),
+        x0,
+        x1,
+        y0,
+        y1
+      }))
+      return { free: without(free, new Set(found.flatMap(({ segments }) => segments))), placed }
+    }
+  },
+  {
     id: "tables",
     why: "cells are read row by row, not as lines of columns",
-    detect: ({ free }, facts) => {
-      const { placed, rest, unplaced } = tablesOn(facts.page, free, listedOn(facts), facts.flow)
-      return { free: rest, placed, fields: unplaced }
+    detect: ({ free, placed: before }, facts) => {
+      const pictures = before.filter(({ block }) => block.kind === "figure" && block.image !== undefined)
+      const { inCells, placed, rest, unplaced } = tablesOn(
+        facts.page,
+        free,
+        listedOn(facts),
+        facts.flow,
+        pictures
+      )
+      return { free: rest, placed, fields: unplaced, held: inCells }
     }
   },
   {
@@ -143,7 +193,8 @@ export const claimRegions = (facts: PageFacts): Claims => {
       ...one,
       block: { ...one.block, reason: { stage: "regions", rule: id, evidence: evidenceOf(one) } }
     }))
-    claims = Object.assign({}, claims, found, { placed: claims.placed.concat(placed) })
+    const left = claims.placed.filter((one) => found.held?.has(one) !== true)
+    claims = Object.assign({}, claims, found, { placed: left.concat(placed) })
   }
   return claims
 }

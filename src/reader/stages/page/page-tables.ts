@@ -28,6 +28,14 @@ const fieldSegments = ({ fields }: PageContent): ReadonlyArray<Segment> =>
     field
   }))
 
+/** Pictures as segments without words, so that a table's cells have them. */
+const pictureSegments = (pictures: ReadonlyArray<Placed>): ReadonlyArray<Segment> =>
+  pictures.map((picture) => {
+    const { x0, x1, y0, y1 } = picture
+    const nothing = { pieces: [], order: 0, characters: 0, hyphenated: false }
+    return { x0, y0, x1, y1, baseline: y1, size: y1 - y0, ...nothing, picture }
+  })
+
 /**
  * The tables that are separate from the text, found by their rules, else by the drawing order; and the segments outside
  * of tables.
@@ -37,15 +45,19 @@ export const tablesOn = (
   segments: ReadonlyArray<Segment>,
   /** What a heading lists of the document: it is in no table. */
   listed: ReadonlySet<Segment>,
-  { contents, inline, notes, titled }: FlowContext
+  { contents, inline, notes, titled }: FlowContext,
+  pictures: ReadonlyArray<Placed> = []
 ): {
   readonly placed: ReadonlyArray<Placed>
   readonly rest: ReadonlyArray<Segment>
   /** Fields outside of tables. */
   readonly unplaced: PageContent["fields"]
+  /** Pictures in the cells of tables. */
+  readonly inCells: ReadonlySet<Placed>
 } => {
   const fields = fieldSegments(page)
-  const ruled = ruledTables(page, [...without(segments, notes), ...fields], inline)
+  const shown = [...without(segments, notes), ...fields, ...pictureSegments(pictures)]
+  const ruled = ruledTables(page, shown, inline)
   const unruled = without(segments, ruled.taken)
   const isListed = (one: { readonly segments: ReadonlyArray<Segment> }): boolean =>
     titled && contentsIn(linesOf(one.segments, inline.fonts), titled).length > 0
@@ -62,6 +74,7 @@ export const tablesOn = (
   return {
     placed: [...ruled.placed, ...placed],
     rest: without(unruled, new Set(drawn.flatMap(({ segments: taken }) => taken))),
-    unplaced: fields.flatMap((one) => (one.field === undefined || ruled.taken.has(one) ? [] : [one.field]))
+    unplaced: fields.flatMap((one) => (one.field === undefined || ruled.taken.has(one) ? [] : [one.field])),
+    inCells: new Set([...ruled.taken].flatMap(({ picture }) => picture ?? []))
   }
 }

@@ -6,6 +6,7 @@ import { type Line, linesOf, SAME_LINE } from "../lines/line.ts"
 import { segmentsOf } from "../lines/segment.ts"
 import type { Grid } from "../regions/tables/grid/grid-spans.ts"
 import { evenEdges } from "../runs/run-edges.ts"
+import { inDrawnOrder } from "./drawn-order.ts"
 
 /** A child of a structure element. */
 export type StructureNode = StructureElement["children"][number]
@@ -168,7 +169,7 @@ const isRun = (item: TextRun | TextSpan): item is TextRun => "box" in item
 export const linesUnder = (
   nodes: ReadonlyArray<StructureNode>,
   { context, marked }: TaggedInline
-): ReadonlyArray<Line> => linesInOrder(wordsUnder(nodes, marked).items.filter(isRun), context)
+): ReadonlyArray<Line> => linesInOrder(inDrawnOrder(wordsUnder(nodes, marked).items.filter(isRun)), context)
 
 /** The words of inline nodes, in the languages that they say. */
 export const inlineSpans = (
@@ -187,7 +188,8 @@ export const inlineSpans = (
     rest = 0
   }
   const close = () => {
-    if (runs.length > 0) add(spansOf(linesInOrder(runs, context), { ...context, languages }, rest))
+    if (runs.length > 0)
+      add(spansOf(linesInOrder(inDrawnOrder(runs), context), { ...context, languages }, rest))
     runs = []
   }
   for (const item of items) {

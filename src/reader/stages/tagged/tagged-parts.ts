@@ -11,6 +11,7 @@ import {
 import type { StructureElement } from "../../model/page-content.ts"
 import { markerOf } from "../lines/markers.ts"
 import { isCaptionBlock } from "../page/captions.ts"
+import { rowsAsDrawn } from "./rows-as-drawn.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
 import { type PlacedCell, withDrawnSpans } from "./tagged-spans.ts"
 
@@ -225,7 +226,7 @@ export const taggedTable = (
     {
       kind: "table",
       caption,
-      ...withDrawnSpans(cells, headRows, context.grids),
+      ...withDrawnSpans(rowsAsDrawn(cells), headRows, context.grids),
       seam: { ...NO_SEAM, element: node.id }
     }
   ]

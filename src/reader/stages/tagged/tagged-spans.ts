@@ -9,7 +9,7 @@ export interface PlacedCell {
   readonly cell: Cell
   readonly lines: ReadonlyArray<Line>
 }
-type Row = ReadonlyArray<PlacedCell>
+export type Row = ReadonlyArray<PlacedCell>
 
 /** Rows with their cells, of which the first ones are the head. */
 interface Spanned {
@@ -37,12 +37,19 @@ const areRagged = (rows: ReadonlyArray<Row>): boolean => {
   return false
 }
 
+/** Least distance of lines that stand below one another, points: cells of one row may be set a little higher or lower. */
+const FULL_LINE = 12
+
 /** The cell of a grid that contains a line. */
 const cellUnder = ({ baseline, x0, x1 }: Line, { bySlot, xs, ys }: Grid): GridCell | undefined =>
   bySlot.get(slotAt(slotOf(ys, baseline), slotOf(xs, (x0 + x1) / 2)))
 
 /** The cell of a grid that contains each cell's words, one for each; undefined where a cell has none. */
-const cellsIn = (rows: ReadonlyArray<Row>, grid: Grid): ReadonlyMap<GridCell, Cell> | undefined => {
+const cellsIn = (
+  rows: ReadonlyArray<Row>,
+  grid: Grid,
+  astray: boolean
+): ReadonlyMap<GridCell, Cell> | undefined => {
   const found = new Map<GridCell, Cell>()
   let above = -1
   for (const row of rows) {
@@ -57,10 +64,18 @@ const cellsIn = (rows: ReadonlyArray<Row>, grid: Grid): ReadonlyMap<GridCell, Ce
     const [first, ...more] = begins
     if (first === undefined) continue
     // Each tagged row is one of the grid's, in their order.
-    if (more.length > 0 || first <= above) return undefined
+    if (!astray && (more.length > 0 || first <= above)) return undefined
     above = first
   }
   return found
+}
+
+/** Whether a row has cells of which one stands below another as a whole: it is tagged in the wrong row. */
+const isAstray = (row: Row): boolean => {
+  const lines = row
+    .filter((one) => one.lines.length > 0)
+    .map((one) => one.lines.map(({ baseline }) => baseline))
+  return greatest(lines.map(least)) > least(lines.map(greatest)) + FULL_LINE
 }
 
 const NONE: Cell = { blocks: [], header: undefined, colSpan: 1, rowSpan: 1 }
@@ -90,7 +105,7 @@ const spannedIn = (
 
 /**
  * Rows as the rules of the page show them where their tags leave out how far cells span: programs tag a cell that reaches down
- * into the next row once, and say no more.
+ * into the next row once, and say no more. A cell that is tagged in another row than its own is put in its place.
  */
 export const withDrawnSpans = (
   rows: ReadonlyArray<Row>,
@@ -98,10 +113,12 @@ export const withDrawnSpans = (
   grids: () => ReadonlyArray<Grid>
 ): Spanned => {
   const asTagged = { rows: rows.map((row) => row.map(({ cell }) => cell)), headRows }
-  if (!areRagged(rows)) return asTagged
+  const ragged = areRagged(rows)
+  const astray = !ragged && rows.some(isAstray)
+  if (!astray && !ragged) return asTagged
   const heads = new Set(asTagged.rows.slice(0, headRows).flat())
   for (const grid of grids()) {
-    const found = cellsIn(rows, grid)
+    const found = cellsIn(rows, grid, astray)
     if (found === undefined || found.size === 0) continue
     const spanned = spannedIn(grid, found, (cell) => heads.has(cell))
     if (spanned.rows.flat().length <= UNTAGGED * rows.flat().length) return spanned

@@ -329,7 +329,7 @@ beforeAll(async () => {
         })
     },
     stats: Layer.succeed(EmailStats, {
-      lastDay: Effect.succeed([]),
+      lastHours: Effect.succeed([]),
       since: () =>
         Effect.succeed({
           from: "2026-11-01",
@@ -533,10 +533,10 @@ it("messages of the forms: which of them wait, and why", async () => {
   await page.getByRole("table", { name: "Messages, newest first" }).waitFor()
   const [waiting, notified] = [page.getByRole("row").nth(1), page.getByRole("row").nth(2)]
   expect(await waiting.getByRole("cell").allInnerTexts()).toEqual(
-    expect.arrayContaining(["contact", "waiting", expect.stringContaining("Next try")])
+    expect.arrayContaining(["contact", "Waiting", expect.stringContaining("Next try")])
   )
   expect(await notified.getByRole("cell").allInnerTexts()).toEqual(
-    expect.arrayContaining(["feedback", "notified", expect.stringContaining("Rating: 2 of 5")])
+    expect.arrayContaining(["feedback", "Notified", expect.stringContaining("Rating: 2 of 5")])
   )
   expect(await page.locator("main img").count()).toBe(0)
   await expectAccessible(page, "the messages")

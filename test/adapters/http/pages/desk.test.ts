@@ -183,7 +183,7 @@ beforeAll(async () => {
       Effect.succeed({ rows: Array.from({ length: 50 }, (_, index) => mailOf(index)), nextCursor: null }),
     count: () => Effect.succeed(50),
     stats: Layer.succeed(EmailStats, {
-      lastDay: Effect.sync(() => stats(new Date().toISOString().slice(0, 13))),
+      lastHours: Effect.sync(() => stats(new Date().toISOString().slice(0, 13))),
       since: () =>
         Effect.sync(() => ({
           from: "",
@@ -288,16 +288,16 @@ it("the overview: its charts, and an alarm that comes while it is open, without 
   facts = calm
   await page.goto(`${server.url}/admin?days=7`)
   await page.getByText("No alarm is firing.").waitFor()
-  await page.getByText("Numbers of Delivered").press("Enter")
-  await page.getByRole("table", { name: "Delivered" }).waitFor()
+  await page.getByText("Numbers of Mails a day").press("Enter")
+  await page.getByRole("table", { name: "Mails a day" }).waitFor()
   await page.getByText("Past alarms (1)").press("Enter")
-  await page.getByText("Parts of this process (1)").press("Enter")
+  await page.getByText("Parts of this server (1)").press("Enter")
   expect(await page.locator("main img").count()).toBe(0)
   await expectAccessible(page, "a calm overview")
   await page.locator("#live").evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   facts = { ...calm, alarms: [{ name: "failed_sends", since: ago(0), detail: "3 sends ended failed" }] }
   await page.getByRole("heading", { name: "Mails failed without a refusal" }).waitFor()
-  await page.getByRole("table", { name: "Delivered" }).waitFor()
+  await page.getByRole("table", { name: "Mails a day" }).waitFor()
   expect(await page.locator("#past").getAttribute("open")).toBe("")
   await expectAccessible(page, "an overview with an alarm")
   expect(complaints).toEqual([])

@@ -52,7 +52,9 @@ beforeAll(async () => {
     health: Effect.suspend(() => (down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed(facts))),
     report,
     stats: Layer.succeed(EmailStats, {
-      lastDay: Effect.suspend(() => (down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed([]))),
+      lastHours: Effect.suspend(() =>
+        down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed([])
+      ),
       since: (days) => {
         asked.push(days)
         const day = new Date().toISOString().slice(0, 10)
@@ -88,9 +90,9 @@ describe("the overview", () => {
       "$3.20 of $10.00",
       "2 at the batch service",
       "Not everything is well: queue, alarms",
-      '<caption class="hidden">Bounced</caption>',
-      "1,234",
-      "Failed over: 2, most 2"
+      '<caption id="mails-table" class="hidden">Mails a day</caption>',
+      "Mails a day: 1,234 mails, most 1,234",
+      "1,234 · limit 2.0 %"
     ])
       expect(text).toContain(part)
     expect(text).toMatch(
@@ -98,7 +100,9 @@ describe("the overview", () => {
     )
     expect(text).not.toContain("<img")
     expect(text).not.toContain("needs JavaScript")
-    expect(asked).toEqual([7])
+    // The period before, too; and no row of work that does not wait.
+    expect(asked).toEqual([14])
+    expect(text).not.toContain("Alerts that have not gone out")
   })
 
   it("names the providers of the settings, and another one only where it is asked for", async () => {

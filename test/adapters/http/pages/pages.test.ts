@@ -212,7 +212,7 @@ describe("what pages load", () => {
       expectPage(page)
       const pending = linked(page.text)
       expect(pending.filter((one) => one.endsWith(".js"))).toHaveLength(1)
-      expect(pending.filter((one) => one.endsWith(".css"))).toHaveLength(2)
+      expect(pending.filter((one) => one.endsWith(".css"))).toHaveLength(3)
       const seen = new Set<string>()
       for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
         if (seen.has(one)) continue

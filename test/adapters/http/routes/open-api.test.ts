@@ -121,6 +121,7 @@ describe("the OpenAPI document", () => {
       "GET /convert-email/results/{token}",
       "GET /customer-mail/{token}",
       "GET /dev",
+      "GET /dev/kitchen-sink",
       "GET /dev/messages/{id}",
       "GET /dev/messages/{id}/accessibility",
       "GET /dev/messages/{id}/files/{index}",

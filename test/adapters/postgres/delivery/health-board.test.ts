@@ -56,7 +56,7 @@ suiteLayer(layers)("HealthBoard on Postgres", (it) => {
         assert.isAtMost(Date.parse(queues[0]!.oldestAt!), Date.parse(newestMailAt!))
         yield* world.advance(25 * 60 * 60_000)
         assert.notProperty(yield* waiting, "retries")
-        const hours = yield* Stats.use(({ lastDay }) => lastDay)
+        const hours = yield* Stats.use(({ lastHours }) => lastHours)
         assert.deepStrictEqual(hours, [])
       })
   )
@@ -145,7 +145,7 @@ suiteLayer(layers)("HealthBoard on Postgres", (it) => {
     Effect.gen(function* () {
       const world = yield* makePostgresWorld
       yield* world.store.record(attempt(mail(), "sent", { providerMessageId: "now", failedOver: true }))
-      const hours = yield* Stats.use(({ lastDay }) => lastDay)
+      const hours = yield* Stats.use(({ lastHours }) => lastHours)
       const hour = new Date().toISOString().slice(0, 11)
       assert.isTrue(hours.every(({ day }) => day.startsWith(hour) && day.length === 13))
       assert.deepInclude(

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 
 import type { SimulatedOutcome } from "../../../../src/ports/mail/simulated-mail.ts"
-import { STALL_MS, order, isDoubtful, world, aFirst, bFirst, type KeyTests } from "./orders.ts"
+import { attemptOf, STALL_MS, order, isDoubtful, world, aFirst, bFirst, type KeyTests } from "./orders.ts"
 
 /** What a call may do whose claim could not be moved, or has passed on. */
 export const passedClaims = (it: KeyTests): void => {
@@ -45,6 +45,34 @@ export const passedClaims = (it: KeyTests): void => {
         // The next call asks where the key is open, and nobody else.
         yield* (yield* spawn).send(mail)
         assert.deepStrictEqual(yield* received, { provider_a: 2, provider_b: 2 })
+      })
+  )
+
+  it.effect(
+    "S2: a key that waits at two providers has a row for the retries of each, and ends in doubt",
+    () =>
+      Effect.gen(function* () {
+        const { queued, received, scripts, spawn, storeAway, storeBack } = yield* world(bFirst)
+        const mail = order()
+        const [first, other] = [yield* spawn, yield* spawn]
+        const waiting = (provider: string, retry: number) =>
+          Effect.map(queued, (all) =>
+            attemptOf(
+              all.filter(({ request }) => request.provider === provider),
+              retry
+            )
+          )
+        scripts.provider_b.push("ambiguous-lost", "ambiguous-lost", "unavailable")
+        scripts.provider_a.push("ambiguous-lost", Effect.as(storeBack, "rejected"))
+        yield* first.send(mail)
+        yield* first.retry(yield* waiting("provider_b", 1))
+        // Without a claim it turns to the other provider, and only its retry's row is ever written.
+        yield* storeAway()
+        assert.strictEqual((yield* other.send(mail)).status, "deferred")
+        yield* other.retry(yield* waiting("provider_a", 1))
+        yield* first.retry(yield* waiting("provider_b", 2))
+        assert.deepStrictEqual(yield* received, { provider_a: 2, provider_b: 3 })
+        isDoubtful(yield* (yield* spawn).send(mail))
       })
   )
 

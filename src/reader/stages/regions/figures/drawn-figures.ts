@@ -5,10 +5,11 @@ import type { Placed } from "../../../model/placed.ts"
 import { type Segment, segmentText } from "../../lines/segment.ts"
 import { THIN } from "../../runs/strokes.ts"
 import { isCaption, titleOf } from "./caption-lines.ts"
+import { chartsOf } from "./charts.ts"
 import { framesOf } from "./frames.ts"
 import { labelTexts } from "./label-texts.ts"
 import { placedFigure } from "./placed-figure.ts"
-import { joinRegions, type Region, regionsOf } from "./regions.ts"
+import { joinRegions, NOTHING, type Region, regionsOf } from "./regions.ts"
 
 /** Figures that are drawn, and the words that belong to them. */
 interface DrawnFigures {
@@ -44,6 +45,7 @@ const SPANS = 0.8
 const MOSTLY_RULES = 0.75
 /** Greatest distance of a label from its drawing, in points, and its greatest length. */
 const BESIDE = 10
+const BESIDE_CHART = 20
 const LABEL = 40
 /** How far they reach beyond it, points: further where a caption says that it is a figure. */
 const REACH = 25
@@ -169,7 +171,7 @@ const withLabels = (
   { prose, segments }: Scene,
   captions: ReadonlySet<Segment>,
   bodySize: number,
-  reach: number
+  { beside, reach }: { readonly reach: number; readonly beside: number }
 ): { readonly box: Box; readonly labels: ReadonlyArray<Segment> } => {
   const labels = new Set(segments.filter((segment) => centreIn(segment, box, 3) && !captions.has(segment)))
   let whole = [...labels].reduce<Box>(joined, box)
@@ -180,7 +182,7 @@ const withLabels = (
         !captions.has(segment) &&
         segment.characters <= LABEL &&
         segment.size <= 1.02 * bodySize &&
-        touches(segment, whole, BESIDE) &&
+        touches(segment, whole, beside) &&
         (liesIn(segment, whole, reach) || segment.characters < LABEL / 4) &&
         !prose.some(
           (other) =>
@@ -276,12 +278,15 @@ export const drawnFigures = (
   const { drawings, groups } = page
   if (segments.length > MOST_SEGMENTS) return NO_FIGURES
   if (segments.length + page.fields.length === 0) return onWordless(page)
-  if (groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)) return NO_FIGURES
+  const charts = chartsOf(page, segments)
+  const isPlain = groups.length === 0 && drawings.length < MIN_DRAWINGS && !drawings.some(mayFrame)
+  if (isPlain && charts.length === 0) return NO_FIGURES
   const captions = segments.filter(isCaption).slice(0, MOST_CAPTIONS)
-  if (captions.length === 0 && !mayStandAlone(page)) return NO_FIGURES
+  if (captions.length === 0 && charts.length === 0 && !mayStandAlone(page)) return NO_FIGURES
   const regions = largeRegions(page)
   const frames = captions.length === 0 ? [] : framesOf(page)
-  if (regions.length + frames.length === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
+  const found = regions.length + frames.length + charts.length
+  if (found === 0 || regions.length > MOST_REGIONS) return NO_FIGURES
   const isCaptionLine = new Set(
     captions.flatMap((caption) => [caption, titleOf(caption, segments) ?? caption])
   )
@@ -299,8 +304,9 @@ export const drawnFigures = (
     const captioned = caption !== undefined
     const inside = segments.filter((segment) => centreIn(segment, region, 3) && !isCaptionLine.has(segment))
     if (!sure && !isFigure(region, captioned, { page, inside })) return
-    const reach = captioned ? REACH_CAPTIONED : REACH
-    const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, reach)
+    const reach = captioned || sure ? REACH_CAPTIONED : REACH
+    const beside = sure && !captioned ? BESIDE_CHART : BESIDE
+    const { box: level, labels } = withLabels(region, scene, isCaptionLine, bodySize, { reach, beside })
     const upwards = turnedLabels(level, askew.length > MOST_TURNED ? [] : askew)
     const box = upwards.reduce<Box>((sum, run) => joined(sum, run.box), level)
     const words = [...labelTexts(labels), ...upwards.map(({ text }) => text.trim())]
@@ -318,6 +324,7 @@ export const drawnFigures = (
     const frame = frames.find((one) => isAbove(one, caption, prose) && isEmpty(one, scene))
     if (frame !== undefined) add(frame, caption, true)
   }
+  for (const chart of charts) add({ ...chart, ...NOTHING, placed: false }, undefined, true)
   for (const region of regions) add(region, undefined)
   return { placed, taken, turned }
 }

@@ -13,7 +13,7 @@ beforeAll(async () => {
     stats: Layer.succeed(
       EmailStats,
       EmailStats.of({
-        lastDay: Effect.succeed([]),
+        lastHours: Effect.succeed([]),
         since: (days) => {
           asked = days
           return down

@@ -1,5 +1,6 @@
 /** Several rows between two rules: their cells have as many lines each, on the same baselines, and figures in some of them. */
 import { SAME_LINE } from "../../../lines/line.ts"
+import { hasWords } from "../../../lines/segment.ts"
 import { NUMERIC, type RawCell } from "./table-cells.ts"
 import type { Looks } from "./table-head.ts"
 
@@ -20,8 +21,7 @@ const rowsIn = (row: ReadonlyArray<RawCell>, looks: ReadonlyArray<Looks>): numbe
   const count = first?.lines.length ?? 0
   if (first === undefined || filled.length < 2 || count < 2 || count > MOST_LINES) return 1
   const isSimple = row.every(
-    ({ colSpan, rowSpan, segments }) =>
-      colSpan === 1 && rowSpan === 1 && segments.every(({ field }) => field === undefined)
+    ({ colSpan, rowSpan, segments }) => colSpan === 1 && rowSpan === 1 && segments.every(hasWords)
   )
   if (!isSimple || filled.some(({ lines }) => lines.length !== count)) return 1
   const isLevel = first.lines.every((line, at) =>

@@ -1,6 +1,7 @@
 import { asParagraph, type Block, type Cell, type Table, NO_SEAM } from "../../../../model/block.ts"
 import { type InlineContext, spansOf } from "../../../lines/inline.ts"
 import { isBoldLine, linesOf } from "../../../lines/line.ts"
+import { hasWords } from "../../../lines/segment.ts"
 import { isTick } from "../../fields/field-labels.ts"
 import { fieldBlock } from "../../fields/fields.ts"
 import { bandRows } from "./band-rows.ts"
@@ -9,10 +10,7 @@ import { NUMERIC, type RawCell } from "./table-cells.ts"
 import { hasTitleRow, headOf, type Looks } from "./table-head.ts"
 
 const looksOf = ({ segments }: RawCell, context: InlineContext): Looks => {
-  const lines = linesOf(
-    segments.filter(({ field }) => field === undefined),
-    context.fonts
-  )
+  const lines = linesOf(segments.filter(hasWords), context.fonts)
   const text = lines.map((line) => line.text).join(" ")
   return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
 }
@@ -49,6 +47,16 @@ const fieldsIn = (cell: RawCell, own: string, names: ReadonlyArray<string>): Rea
     const label = field.label?.trim() || own || names.filter((name) => name !== "").join(", ")
     return [{ ...fieldBlock(field, label), spoken: (label !== "" && !isTick(field)) || own === label }]
   })
+
+/** The pictures in a cell: those above its first line, and the others. */
+const picturesIn = (
+  { segments }: RawCell,
+  first: number
+): { readonly above: ReadonlyArray<Block>; readonly below: ReadonlyArray<Block> } => {
+  const pictures = segments.flatMap(({ picture }) => picture ?? []).sort((a, b) => a.y0 - b.y0)
+  const [above, below] = [pictures.filter(({ y0 }) => y0 < first), pictures.filter(({ y0 }) => y0 >= first)]
+  return { above: above.map(({ block }) => block), below: below.map(({ block }) => block) }
+}
 
 /** For each row: true when it begins with a new cell, and not next to one that reaches down from a row above. */
 const ownFirsts = (rows: ReadonlyArray<ReadonlyArray<RawCell>>): ReadonlyArray<boolean> => {
@@ -87,9 +95,13 @@ export const tableOf = (
         looks[at]?.[0]?.text ?? "",
         looks[0]?.length === row.length ? (looks[0][column]?.text ?? "") : ""
       ]
+      const pictures = picturesIn(
+        cell,
+        (known?.lines[0]?.baseline ?? Infinity) - (known?.lines[0]?.size ?? 0)
+      )
       const words = known === undefined ? [] : blocksOf(known, cell.right, context, header !== undefined)
       return {
-        blocks: [...words, ...fieldsIn(cell, known?.text ?? "", names)],
+        blocks: [...pictures.above, ...words, ...fieldsIn(cell, known?.text ?? "", names), ...pictures.below],
         header,
         colSpan: cell.colSpan,
         rowSpan: cell.rowSpan

@@ -1,9 +1,9 @@
-import { centreIn, crosses, middleX, middleY } from "../../../../model/geometry.ts"
+import { centreIn, crosses, liesIn, middleX, middleY } from "../../../../model/geometry.ts"
 import { greatest, addTo } from "../../../../model/lists.ts"
 import type { Drawing } from "../../../../model/page-content.ts"
 import type { Placed } from "../../../../model/placed.ts"
 import type { InlineContext } from "../../../lines/inline.ts"
-import { partOf, type Segment, piecesOf } from "../../../lines/segment.ts"
+import { hasWords, partOf, type Segment, piecesOf } from "../../../lines/segment.ts"
 import { withRoom } from "../cells/cell-paragraphs.ts"
 import { type RawCell } from "../cells/table-cells.ts"
 import { tableOf } from "../cells/table-of.ts"
@@ -37,7 +37,7 @@ const FILLED = 0.35
 
 /** Restores segments that were cut at a border of other rows which this cell does not have. */
 const uncut = (parts: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
-  [...Map.groupBy(parts, ({ field, order }) => field ?? order).values()]
+  [...Map.groupBy(parts, ({ field, order, picture }) => field ?? picture ?? order).values()]
     .map(([first, ...more]) =>
       first === undefined || more.length === 0 ? first : partOf(first, piecesOf([first, ...more]))
     )
@@ -52,7 +52,7 @@ const fill = (
   const cells = new Map<number, Array<Segment>>()
   for (const segment of segments) {
     const row = slotOf(ys, middleY(segment))
-    if (segment.field !== undefined) {
+    if (!hasWords(segment)) {
       addTo(cells, slotAt(row, slotOf(xs, middleX(segment))), segment)
       continue
     }
@@ -63,6 +63,15 @@ const fill = (
     for (const [column, pieces] of parts) addTo(cells, slotAt(row, column), partOf(segment, pieces))
   }
   return cells
+}
+
+/** Whether a picture lies in one cell: one over several is the ground of them, or another thing that is drawn there. */
+const isInCell = (picture: Segment, { bySlot, xs, ys }: Grid): boolean => {
+  const cell = bySlot.get(slotAt(slotOf(ys, middleY(picture)), slotOf(xs, middleX(picture))))
+  if (cell === undefined) return false
+  const { colSpan, column, row, rowSpan } = cell
+  const [x0, y0, x1, y1] = [xs[column], ys[row], xs[column + colSpan], ys[row + rowSpan]].map((at) => at ?? 0)
+  return liesIn(picture, { x0: x0 ?? 0, y0: y0 ?? 0, x1: x1 ?? 0, y1: y1 ?? 0 }, NEAR)
 }
 
 /** True when words span an upright border, or extend beyond a side. */
@@ -104,7 +113,8 @@ const gridTable = (
   const { xs, ys } = grid
   const columns = xs.length - 1
   const box = { x0: xs[0] ?? 0, y0: ys[0] ?? 0, x1: xs.at(-1) ?? 0, y1: ys.at(-1) ?? 0 }
-  const taken = segments.filter((segment) => centreIn(segment, box))
+  const isWithin = (segment: Segment): boolean => segment.picture === undefined || isInCell(segment, grid)
+  const taken = segments.filter((segment) => centreIn(segment, box) && isWithin(segment))
   const cells = fill(taken, xs, ys)
   if (taken.filter((one) => isOverBorder(one, grid)).length > OVER_BORDERS * taken.length) return undefined
   const single = xs.slice(1).map((): Array<ReadonlyArray<Segment>> => [])
@@ -114,7 +124,7 @@ const gridTable = (
       row.flatMap((cell): ReadonlyArray<RawCell> => {
         const { colSpan, column, rowSpan } = cell
         const inside = slotsOf(cell).flatMap((slot) => cells.get(slot) ?? [])
-        if (inside.some(({ field }) => field === undefined)) filled += 1
+        if (inside.some(hasWords)) filled += 1
         const words = uncut(inside)
         if (colSpan === 1) single[column]?.push(words)
         const striped = rowSpan === 1 && colSpan === columns ? stripeCells(words, xs) : undefined
@@ -190,9 +200,10 @@ export const ruledTables = (
     const isOpen = closed.down.length > drawn.down.length
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
   }
-  const words = segments.filter(({ field }) => field === undefined)
+  const words = segments.filter(hasWords)
+  const pictures = segments.filter(({ picture }) => picture !== undefined)
   const level = [...rules.across, ...barsOf(drawings)]
-  for (const grid of rowGrids(level, words)) accept(gridTable(grid, words, context))
+  for (const grid of rowGrids(level, words)) accept(gridTable(grid, [...words, ...pictures], context))
   const open = { across: rules.across, segments: words, context, height: page.height }
   for (const found of openTables(open)) accept(found)
   return { placed, taken }

@@ -1,16 +1,16 @@
-import { formattedKey } from "../../../domain/mail/address.ts"
-import { pathTo } from "../../../domain/pages.ts"
-import type { UpcomingMail } from "../../../ports/mail/send-queue.ts"
+import { formattedKey } from "../../../../domain/mail/address.ts"
+import { pathTo } from "../../../../domain/pages.ts"
+import type { UpcomingMail } from "../../../../ports/mail/send-queue.ts"
 import {
   MAX_SEARCHED,
   type OutboxEntry,
   type SimulatedEventType
-} from "../../../ports/mail/simulated-mail.ts"
-import { confirmDialog } from "./dashboard.ts"
-import { page, pagePolicy } from "./html-page.ts"
-import { type Html, html, joined, lines } from "./html.ts"
-import { FRAME_POLICY, type ShellPage } from "./shell.ts"
-import { moment } from "./ui.ts"
+} from "../../../../ports/mail/simulated-mail.ts"
+import { confirmDialog } from "../dashboard.ts"
+import { page, pagePolicy } from "../html-page.ts"
+import { type Html, html, joined, lines } from "../html.ts"
+import { FRAME_POLICY, type ShellPage } from "../shell.ts"
+import { moment } from "../ui.ts"
 
 /** Nothing on the page of templates can be sent anywhere. */
 export const PAGE_POLICY = pagePolicy("'none'")

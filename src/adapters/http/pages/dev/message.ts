@@ -1,18 +1,18 @@
-import { formattedKey } from "../../../domain/mail/address.ts"
-import { pathTo } from "../../../domain/pages.ts"
+import { formattedKey } from "../../../../domain/mail/address.ts"
+import { pathTo } from "../../../../domain/pages.ts"
 import type {
   ClientSupport,
   MessageFile,
   MessageLink,
   MessageView,
   UnsupportedFeature
-} from "../../../ports/mail/message-views.ts"
-import type { OutboxEntry, SimulatedEventType } from "../../../ports/mail/simulated-mail.ts"
-import { confirmDialog } from "./dashboard.ts"
-import { addressLinks, EVENT_WORDS, marksOf, subjectOf } from "./dev-page.ts"
-import { type Html, html, joined } from "./html.ts"
-import { FRAME_POLICY, type ShellPage } from "./shell.ts"
-import { type Columns, moment, NOTHING, option, table } from "./ui.ts"
+} from "../../../../ports/mail/message-views.ts"
+import type { OutboxEntry, SimulatedEventType } from "../../../../ports/mail/simulated-mail.ts"
+import { confirmDialog } from "../dashboard.ts"
+import { type Html, html, joined } from "../html.ts"
+import { FRAME_POLICY, type ShellPage } from "../shell.ts"
+import { type Columns, moment, NOTHING, option, table } from "../ui.ts"
+import { addressLinks, EVENT_WORDS, marksOf, subjectOf } from "./outbox.ts"
 
 /** The ways to look at a mail, in the order of their tabs. */
 export const WAYS = ["html", "text", "headers", "source", "files", "links", "checks"] as const
