@@ -222,7 +222,7 @@ const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   return yield* Effect.repeat(look, Schedule.spaced(FOLLOW_EVERY))
 })
 
-/** The flags that cannot stand together, in words. */
+/** Says which flags cannot stand together. */
 const faultOf = (input: Command.Command.Config.Infer<typeof flags>): string | undefined => {
   if (input.follow && (input.all || Option.isSome(input.cursor)))
     return "--follow shows what is newest: leave --all and --cursor out"

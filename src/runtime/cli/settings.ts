@@ -12,7 +12,7 @@ const name = Argument.String("name").pipe(
   Argument.optional
 )
 
-/** A setting as it is shown: never its value, which may be a secret. */
+/** An entry without its value, which may be a secret. */
 interface Shown {
   readonly name: string
   readonly alias: string | null
@@ -60,7 +60,7 @@ const listOf = (shown: (setting: Setting) => Shown, width: number | undefined): 
     })
     .join("\n\n")
 
-/** Those of a name, or with a part of it in theirs. */
+/** Settings with this name, or with a part of it in theirs. */
 const foundBy = (text: string): ReadonlyArray<Setting> => {
   const wanted = text.toUpperCase()
   const exact = SETTINGS.filter(({ alias, name: own }) => own === wanted || alias === wanted)
