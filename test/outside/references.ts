@@ -8,6 +8,7 @@ import { ownTransaction } from "./own-transaction/reference.ts"
 import { plainHttp } from "./plain-http/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
+import { proxies } from "./proxies/reference.ts"
 import { publint } from "./publint/reference.ts"
 import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
@@ -28,6 +29,7 @@ export const references: ReadonlyArray<Reference> = [
   ...ownTransaction,
   ...smtpClients,
   postfix,
+  ...proxies,
   oapiCodegen,
   openapiPythonClient,
   pythonClient,

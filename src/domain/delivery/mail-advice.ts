@@ -37,8 +37,7 @@ export const standingRow = (rows: ReadonlyArray<StoryRow>): StoryRow =>
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const postlane = (...words: ReadonlyArray<string>): string =>
-  `npm run -s postlane -- ${words.map(quoted).join(" ")}`
+const postlane = (...words: ReadonlyArray<string>): string => `npx postlane ${words.map(quoted).join(" ")}`
 
 const say = (text: string, command?: string): Step =>
   command === undefined ? { _tag: "Say", text } : { _tag: "Say", text, command }

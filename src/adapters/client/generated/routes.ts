@@ -44,6 +44,12 @@ export const ROUTES = {
     deadLetters: "GET /api/admin/dead-letters",
     redrive: "POST /api/admin/dead-letters/{id}/redrive"
   },
+  mailLinks: {
+    make: "POST /api/admin/mail-links"
+  },
+  customerMail: {
+    show: "GET /customer-mail/{token} text"
+  },
   auditLog: {
     auditLog: "GET /api/admin/audit-log"
   },

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { EmailLogRow } from "../../../../../src/domain/delivery/email-log-row.ts"
 import type { EmailStatus } from "../../../../../src/domain/mail/status.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import type { EmailLogFilter, EmailLogSearch } from "../../../../../src/ports/delivery/email-log-query.ts"
+import type {
+  EmailLogChanges,
+  EmailLogFilter,
+  EmailLogSearch
+} from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
@@ -62,6 +66,7 @@ const letter: DeadLetter = {
 
 let down = false
 let filter: EmailLogFilter | undefined
+let changed: EmailLogChanges | undefined
 let counted: EmailLogSearch | undefined
 let matching = 0
 let byStatus: ReadonlyMap<EmailStatus, number> = new Map()
@@ -71,6 +76,10 @@ let server: TestServer
 const queueDown = storeDown("password=hunter2")
 beforeAll(async () => {
   server = await startServer({
+    changes: (asked) => {
+      changed = asked
+      return Effect.succeed({ rows: [row], nextCursor: null, changedUntil: "2026-02-01T00:00:00.000000Z" })
+    },
     page: (asked) => {
       filter = asked
       const at = Number(asked.cursor ?? 0)
@@ -192,6 +201,68 @@ describe("the email log", () => {
     expect((await get("/api/admin/email-log?id=order-17")).json.issues).toEqual([
       { path: "id", message: "is not the id of a row" }
     ])
+  })
+
+  it("each mail once, a source and a tag go through to the list, its count and its CSV", async () => {
+    const query = "by=mail&source=api%3Ashop&tag=a%3Ab&tagValue=%27%3B"
+    const wanted = { byMail: true, source: "api:shop", tag: { name: "a:b", value: "';" } }
+    expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
+    expect(filter).toMatchObject(wanted)
+    expect((await get(`/api/admin/email-log/count?${query}`)).status).toBe(200)
+    expect(counted).toMatchObject(wanted)
+    pages = [[row]]
+    expect((await get(`/api/admin/email-log.csv?${query}`)).status).toBe(200)
+    pages = []
+    expect(filter).toMatchObject({ ...wanted, limit: 200 })
+    await get("/api/admin/email-log?tag=order")
+    expect(filter?.tag).toEqual({ name: "order", value: undefined })
+  })
+
+  it("changes since a moment, with where to go on; what is no moment is refused", async () => {
+    for (const moment of [
+      "2026-01-31T12:00:00Z",
+      "2026-01-31T12:00:00.123456%2B02:00",
+      "2024-02-29T23:59Z"
+    ]) {
+      const answer = await get(`/api/admin/email-log?changedSince=${moment}&status=bounced`)
+      expect([answer.status, answer.json.changedUntil]).toEqual([200, "2026-02-01T00:00:00.000000Z"])
+      expect(changed).toMatchObject({
+        changedSince: decodeURIComponent(moment),
+        status: "bounced",
+        limit: 50
+      })
+    }
+    for (const moment of [
+      "2026-01-31",
+      "2026-02-30T00:00:00Z",
+      "0000-01-01T00:00:00Z",
+      "2026-01-31T24:00:00Z",
+      "2026-01-31T12:60:00Z",
+      "2026-01-31T12:00:00",
+      "2026-01-31T12:00:00+02:00",
+      "2026-01-31T12:00:00%2B19:00",
+      "2026-01-31T12:00:00.1234567Z",
+      "infinity",
+      "now()",
+      "2026-01-31T12:00:00Z%00",
+      "'; drop table email_log; --"
+    ]) {
+      const answer = await get(
+        `/api/admin/email-log?changedSince=${encodeURI(moment).replaceAll("%25", "%")}`
+      )
+      expect([moment, answer.status, answer.json.issues?.[0]?.path]).toEqual([moment, 400, "changedSince"])
+    }
+  })
+
+  it.each([
+    ["by", "by=mail&changedSince=2026-01-31T12:00:00Z"],
+    ["tagValue", "tagValue=17"],
+    ["by", "by=key"],
+    ["tag", "tag=%00"],
+    ["source", `source=${"x".repeat(201)}`]
+  ])("refuses %s in %s", async (path, query) => {
+    const answer = await get(`/api/admin/email-log?${query}`)
+    expect([answer.status, answer.json.issues[0].path]).toEqual([400, path])
   })
 
   it("a count stops at 10,000, under the same filter", async () => {
