@@ -1,5 +1,6 @@
 import { attw } from "./attw/reference.ts"
 import { cfnLint } from "./cfn-lint/reference.ts"
+import { mailHops } from "./mail-hop/reference.ts"
 import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
@@ -26,6 +27,7 @@ export const references: ReadonlyArray<Reference> = [
   ...ownTransaction,
   ...smtpClients,
   postfix,
+  ...mailHops,
   oapiCodegen,
   openapiPythonClient,
   pythonClient,

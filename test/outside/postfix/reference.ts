@@ -1,25 +1,15 @@
 import { once } from "node:events"
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { type AddressInfo, connect, createServer } from "node:net"
-import { join } from "node:path"
 
 import { startAttacked } from "../../hostile/server.ts"
 import { until } from "../../support/until.ts"
 import { startFakeRelay } from "../../support/vendors/fake-relay.ts"
 import type { Check, Reference } from "../reference.ts"
-import { must, run } from "../tools.ts"
+import { freePort } from "../services.ts"
+import { startPostfix, untriedPostfix } from "./start.ts"
 
 const ADMIN = { authorization: "Bearer outside-admin-token" }
 const PROXY_SECRET = "outside-proxy-secret"
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
 
 /** A connection to the relay that can lose the answer to the final dot. */
 const startProxy = async (relayPort: number) => {
@@ -47,77 +37,22 @@ const startProxy = async (relayPort: number) => {
   return { state, port: (server.address() as AddressInfo).port, close: () => server.close() }
 }
 
-/** One line for each program of Postfix, none of them in a chroot. */
-const masterOf = (port: number): string =>
-  [
-    `127.0.0.1:${port} inet n - n - - smtpd`,
-    "pickup unix n - n 60 1 pickup",
-    "cleanup unix n - n - 0 cleanup",
-    "qmgr unix n - n 300 1 qmgr",
-    "rewrite unix - - n - - trivial-rewrite",
-    ...["bounce", "defer", "trace"].map((name) => `${name} unix - - n - 0 bounce`),
-    "verify unix - - n - 1 verify",
-    "flush unix n - n 1000? 0 flush",
-    "proxymap unix - - n - - proxymap",
-    "smtp unix - - n - - smtp",
-    "relay unix - - n - - smtp",
-    "error unix - - n - - error",
-    "retry unix - - n - - error",
-    "discard unix - - n - - discard",
-    "anvil unix - - n - 1 anvil",
-    "scache unix - - n - 1 scache",
-    "postlog unix-dgram n - n - 1 postlogd",
-    ""
-  ].join("\n")
-
-/** Where Postfix listens, and the servers behind it. */
-interface Ports {
-  readonly relay: number
-  readonly intake: number
-  /** Of the recipients. */
-  readonly other: number
-}
-
 /** Mail to `good.test` is delivered (and thrown away), reports go to the intake, all else to the recipients' server. */
-const mainOf = (work: string, { intake, other }: Ports): string =>
-  [
-    "compatibility_level = 3.6",
-    `queue_directory = ${work}/queue`,
-    `data_directory = ${work}/data`,
-    `maillog_file = ${work}/log`,
-    `maillog_file_prefixes = ${work}`,
-    "myhostname = relay.test",
-    "mydestination =",
-    "mynetworks = 127.0.0.0/8",
-    "inet_interfaces = 127.0.0.1",
-    "inet_protocols = ipv4",
-    "smtp_tls_security_level = none",
-    "recipient_delimiter = +",
-    "relay_domains = bounces.test",
-    `transport_maps = inline:{ { good.test = discard:silently } { bounces.test = smtp:[127.0.0.1]:${intake} } }`,
-    `default_transport = smtp:[127.0.0.1]:${other}`,
-    "alias_maps =",
-    "local_recipient_maps =",
-    ""
-  ].join("\n")
-
-const startPostfix = async (work: string, ports: Ports) => {
-  const settings = join(work, "etc")
-  await chmod(work, 0o755)
-  for (const folder of ["etc", "queue", "data"]) await mkdir(join(work, folder))
-  await must("chown", ["postfix", join(work, "data")])
-  await writeFile(join(settings, "main.cf"), mainOf(work, ports))
-  await writeFile(join(settings, "master.cf"), masterOf(ports.relay))
-  await must("postfix", ["-c", settings, "start"])
-  return {
-    log: () => readFile(join(work, "log"), "utf8"),
-    stop: () => run("postfix", ["-c", settings, "stop"])
-  }
-}
+const mainOf = ({ intake, other }: { readonly intake: number; readonly other: number }) => [
+  "compatibility_level = 3.6",
+  "myhostname = relay.test",
+  "mydestination =",
+  "mynetworks = 127.0.0.0/8",
+  "smtp_tls_security_level = none",
+  "recipient_delimiter = +",
+  "relay_domains = bounces.test",
+  `transport_maps = inline:{ { good.test = discard:silently } { bounces.test = smtp:[127.0.0.1]:${intake} } }`,
+  `default_transport = smtp:[127.0.0.1]:${other}`
+]
 
 const trial: Reference["run"] = async ({ work }) => {
-  if (process.getuid?.() !== 0)
-    return [{ name: "it is root", outcome: "artefact", detail: "Postfix starts for root alone: not tried" }]
+  const untried = untriedPostfix()
+  if (untried !== undefined) return untried
   const relayPort = await freePort()
   const proxy = await startProxy(relayPort)
   const server = await startAttacked({
@@ -141,7 +76,7 @@ const trial: Reference["run"] = async ({ work }) => {
       : line.includes("policy.test")
         ? "550 5.7.1 not wanted"
         : undefined
-  const postfix = await startPostfix(work, { relay: relayPort, intake, other: other.port })
+  const postfix = await startPostfix(work, relayPort, mainOf({ intake, other: other.port }))
   const send = async (to: string) => {
     const answer = await fetch(`${server.url}/internal/send-email`, {
       method: "POST",
