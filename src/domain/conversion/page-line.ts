@@ -87,7 +87,7 @@ export interface Recognition {
   readonly recognisedPages: number
   /** Pages from 1 that were not read well, in order. */
   readonly poorlyReadPages: ReadonlyArray<number>
-  /** Pages whose evidence disagrees, by reason. */
+  /** Doubtful pages, by reason. */
   readonly doubtfulPages: ReadonlyArray<DoubtfulPages>
 }
 

@@ -46,7 +46,7 @@ export const ReplyContent = Schema.Union([
     unreadablePages: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** Pages from 1 that were read from their pictures, but not well; absent: none. */
     poorlyReadPages: Schema.optionalKey(Schema.Array(Schema.Int)),
-    /** Pages whose evidence disagrees, by reason; absent: none. */
+    /** Doubtful pages, by reason; absent: none. */
     doubtfulPages: Schema.optionalKey(Schema.Array(DoubtfulPages)),
     /** What the document holds that was not converted; absent: nothing. */
     leftOut: Schema.optionalKey(LeftOut),

@@ -32,7 +32,7 @@ interface Converted {
   readonly unreadablePages: ReadonlyArray<number>
   /** Pages that were read from their pictures, but not well, from 1; absent: none. */
   readonly poorlyReadPages?: ReadonlyArray<number>
-  /** Pages whose evidence disagrees, by reason; absent: none. */
+  /** Doubtful pages, by reason; absent: none. */
   readonly doubtfulPages?: ReadonlyArray<DoubtfulPages>
   /** Whether the result contains any text. */
   readonly hasText: boolean

@@ -164,7 +164,7 @@ export type MailTemplate =
       readonly unreadablePages: ReadonlyArray<number>
       /** Pages from 1 that were read from their pictures, but not well. */
       readonly poorlyReadPages?: ReadonlyArray<number>
-      /** Pages whose evidence disagrees, by reason. */
+      /** Doubtful pages, by reason. */
       readonly doubtfulPages?: ReadonlyArray<DoubtfulPages>
       /** What the PDF holds that was not converted; absent: nothing. */
       readonly leftOut?: LeftOut

@@ -8,7 +8,7 @@ import { byMark, idsUnder } from "../tagged/tagged-content.ts"
 import { hasCellsLeftOver } from "./table-doubts.ts"
 
 /** A page that was read. */
-export interface ReadPage {
+interface ReadPage {
   readonly analysis: PageAnalysis
   readonly blocks: ReadonlyArray<Block>
   /** Its tags were read, and not its geometry. */
@@ -22,7 +22,7 @@ interface DoubtRule {
   readonly holds: (page: ReadPage) => boolean
 }
 
-/** Fewest lines that stand above the one that is tagged before them, and their part of all. */
+/** Fewest lines that are above the one tagged before them, and their part of all. */
 const FEWEST_UP = 3
 const PART_UP = 0.12
 /** Part of the narrower run's width that two of one column share. */
@@ -102,7 +102,7 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
 /** Fewest signs without a letter, and their part of all. */
 const FEWEST_UNSURE = 3
 const PART_UNSURE = 0.01
-/** What stands for a sign whose letter is unknown: the sign for that, codes that each font uses for others, control characters. */
+/** Signs without a known letter: the replacement character, codes that each font uses for others, control characters. */
 const UNKNOWN = /[\ufffd\p{Co}]|(?!\s)\p{Cc}/gu
 
 const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {

@@ -1,6 +1,6 @@
 import { type Block, type Cell, type Table, textOfSpans } from "../../model/block.ts"
 
-/** Fewest figures one below another in cells of one row that are rows of their own. */
+/** Fewest figures below one another in cells of a row from which on these are rows themselves. */
 const FEWEST_STACKED = 3
 /** Part of a column's cells that have words below an empty head. */
 const FULL = 0.67
@@ -29,7 +29,7 @@ const byColumn = ({ rows }: Table): ReadonlyArray<ReadonlyArray<Cell>> | undefin
     ? undefined
     : rows.map((row) => row.flatMap((cell) => Array.from({ length: cell.colSpan }, () => cell)))
 
-/** Whether rows are not as long as each other, or values stand below no name though the other columns have one. */
+/** Whether rows differ in length, or a column of values has no name though the others have one. */
 const hasLeftOver = (table: Table): boolean => {
   const rows = byColumn(table)
   const [first] = rows ?? []
