@@ -6,6 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Logger, Stream } from "effect"
 
 import { readableLanguages } from "../../adapters/tesseract/recognition.ts"
+import type { Doubt } from "../../reader/model/doubt.ts"
 import { leftOutTexts } from "../../reader/model/left-out.ts"
 import { convertDocument, layerOf, NotConverted, saidOf } from "../compose/convert-document.ts"
 
@@ -34,6 +35,8 @@ export type ReaderResult =
       /** How many pages were read from their pictures, and which of them not well: check what matters. */
       readonly recognisedPages: number
       readonly poorlyReadPages: ReadonlyArray<number>
+      /** Pages that need a look beside the original, and why: their tags and their look disagree, and the like. */
+      readonly doubtfulPages: ReadonlyArray<{ readonly reason: Doubt; readonly pages: ReadonlyArray<number> }>
       /** What the document holds that is not in the result, a sentence each. */
       readonly leftOut: ReadonlyArray<string>
     }
@@ -65,6 +68,7 @@ const converted = (folder: string, path: string, options: ReaderOptions) => {
       unreadablePages: made.unreadablePages,
       recognisedPages: made.recognisedPages,
       poorlyReadPages: made.poorlyReadPages,
+      doubtfulPages: made.doubtfulPages,
       leftOut: leftOutTexts(leftOut)
     }
     return result
