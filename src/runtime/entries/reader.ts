@@ -22,7 +22,7 @@ export interface ReaderOptions {
   readonly keepsRunningLines?: boolean
 }
 
-/** A document as one self-contained, accessible HTML file, or why there is none. Pages are numbered from 1. */
+/** A document as one self-contained, accessible HTML file, or the reason of a refusal. Pages are numbered from 1. */
 export type ReaderResult =
   | {
       readonly ok: true
@@ -35,7 +35,7 @@ export type ReaderResult =
       /** How many pages were read from their pictures, and which of them not well: check what matters. */
       readonly recognisedPages: number
       readonly poorlyReadPages: ReadonlyArray<number>
-      /** Pages that need a look beside the original, and why: their tags and their look disagree, and the like. */
+      /** Pages to compare with the original, with the reason: their tags and their look disagree, for example. */
       readonly doubtfulPages: ReadonlyArray<{ readonly reason: Doubt; readonly pages: ReadonlyArray<number> }>
       /** What the document holds that is not in the result, a sentence each. */
       readonly leftOut: ReadonlyArray<string>
