@@ -61,7 +61,7 @@ const sendAgain = ({ idempotency_key: key }: StoryRow): Step =>
   )
 
 const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
-  const advice = { mood: "wait", title: "Waits for its retry" } as const
+  const advice = { mood: "wait", title: "Waiting for its retry" } as const
   if (deadLetter !== undefined) {
     return {
       mood: "bad",
@@ -101,7 +101,7 @@ const doubtful = (row: StoryRow, { now }: Known): Advice => {
   const safe = isProvider(provider) && dedupes(provider) && now - Date.parse(written) < IDEMPOTENCY_WINDOW_MS
   return {
     mood: "bad",
-    title: "Nobody can say whether it arrived",
+    title: "Unknown whether it arrived",
     why: "An attempt ended without a clear answer, and no delivery event has settled it.",
     steps: [
       safe && key !== null

@@ -110,7 +110,7 @@ const creditsDialog = dialog(
 <input id="credits-note" maxlength="${MAX_GRANT_NOTE}" autocomplete="off">
 <p id="credits-problem" class="problem" role="alert" hidden></p>
 <div class="buttons">
-<button type="button" id="credits-no">Not now</button>
+<button type="button" id="credits-no">Cancel</button>
 <button type="submit" class="primary">Give credits</button>
 </div>
 </form>`
@@ -132,12 +132,12 @@ ${listPlace("Customers, newest first")}
 ${pager}
 ${creditsDialog}`
 
-const ADMINS = html`<p>People who sign in to these pages by mail. Who only looks can change nothing. Programs use tokens.</p>
+const ADMINS = html`<p>People who sign in to these pages by mail. A reader can change nothing. Programs use tokens.</p>
 <form class="card write" id="add" hidden>
 <h2>Invite an admin</h2>
 <div class="filters">
 <div class="field"><label for="add-email">Address</label><input id="add-email" type="email" required autocomplete="off" maxlength="320"></div>
-<div class="field"><label for="add-right">May</label><select id="add-right"><option value="admin">Change everything</option><option value="admin:read">Only look</option></select></div>
+<div class="field"><label for="add-right">Role</label><select id="add-right"><option value="admin">Admin</option><option value="admin:read">Reader</option></select></div>
 <div class="buttons"><button type="submit" class="primary">Invite</button></div>
 </div>
 <p id="added" class="done" hidden></p>

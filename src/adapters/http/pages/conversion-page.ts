@@ -44,7 +44,7 @@ export const conversionMain = (fileId: string): Html => html`<div id="conversion
 <h2>The whole result</h2>
 <p><a id="open" class="button">Open result</a></p>
 <h2>Convert again</h2>
-<label for="way">Way to convert</label>
+<label for="way">Mode</label>
 <select id="way" aria-describedby="again-price"><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select>
 <p class="help" id="again-price"></p>
 <div class="buttons"><button type="submit">Convert again</button></div>

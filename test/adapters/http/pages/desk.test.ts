@@ -335,7 +335,7 @@ it("the overview: its charts, and an alarm that comes while it is open, without 
   await expectAccessible(page, "a calm overview")
   await page.locator("#live").evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   facts = { ...calm, alarms: [{ name: "failed_sends", since: ago(0), detail: "3 sends ended failed" }] }
-  await page.getByRole("heading", { name: "Mails failed without a refusal" }).waitFor()
+  await page.getByRole("heading", { name: "Sends failed" }).waitFor()
   await page.getByRole("table", { name: "Mails a day" }).waitFor()
   expect(await page.locator("#past").getAttribute("open")).toBe("")
   await expectAccessible(page, "an overview with an alarm")

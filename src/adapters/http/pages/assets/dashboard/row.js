@@ -296,7 +296,7 @@ export class Row {
     const ways = hasLayout(name) ? all : all.slice(0, 2)
     const choice = el(
       "select",
-      { "aria-label": `Way to convert ${name}`, "data-does": "way" },
+      { "aria-label": `Mode of ${name}`, "data-does": "way" },
       ...ways.map(([value, text]) => el("option", { value }, text))
     )
     choice.value = this.#way

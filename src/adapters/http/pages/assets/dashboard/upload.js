@@ -52,7 +52,7 @@ const makeLine = (file, { arrived, queue }) => {
     value: 0,
     "aria-label": `Upload of ${file.name}`
   })
-  const status = el("p", { class: "help" }, `Waits · ${size(file.size)}`)
+  const status = el("p", { class: "help" }, `Queued · ${size(file.size)}`)
   const actions = el("div", { class: "buttons" })
   const line = el("li", {}, el("p", { class: "name" }, file.name), bar, status, actions)
   const leave = () => {
@@ -89,7 +89,7 @@ const makeLine = (file, { arrived, queue }) => {
     bar.hidden = false
     bar.value = 0
     status.className = "help"
-    status.textContent = `Waits · ${size(file.size)}`
+    status.textContent = `Queued · ${size(file.size)}`
     actions.replaceChildren(stop)
     stop.focus()
     queue(run)
@@ -104,7 +104,7 @@ const makeLine = (file, { arrived, queue }) => {
         signal: stopping.signal,
         progress: (done) => {
           bar.value = done
-          status.textContent = done >= file.size ? "Being looked at…" : `${size(done)} of ${size(file.size)}`
+          status.textContent = done >= file.size ? "Checking…" : `${size(done)} of ${size(file.size)}`
         }
       })
       await arrived()
