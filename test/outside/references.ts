@@ -6,6 +6,7 @@ import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
 import { openapiTypescript } from "./openapi-typescript/reference.ts"
+import { otlp } from "./otlp/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
 import { pgbouncer } from "./pgbouncer/reference.ts"
 import { postfix } from "./postfix/reference.ts"
@@ -26,6 +27,7 @@ export const references: ReadonlyArray<Reference> = [
   systemd,
   promtool,
   squawk,
+  otlp,
   cfnLint,
   openapiTypescript,
   ...ownTransaction,
