@@ -18,6 +18,7 @@ import { schemathesis } from "./schemathesis/reference.ts"
 import { smtpClients } from "./smtp-clients/reference.ts"
 import { squawk } from "./squawk/reference.ts"
 import { systemd } from "./systemd/reference.ts"
+import { toxiproxy } from "./toxiproxy/reference.ts"
 import { vnu } from "./vnu/reference.ts"
 import { zizmor } from "./zizmor/reference.ts"
 
@@ -35,6 +36,7 @@ export const references: ReadonlyArray<Reference> = [
   postfix,
   ...mailHops,
   pgbouncer,
+  toxiproxy,
   ...contracts,
   oapiCodegen,
   openapiPythonClient,
