@@ -14,15 +14,18 @@ const TOXIPROXY = { module: "github.com/Shopify/toxiproxy/v2", version: "v2.5.0"
 const SECRET = "outside-proxy-secret"
 const ADMIN = { authorization: "Bearer outside-admin-token" }
 
+/** When a connection is cut; one that never is swallows what comes. */
+const [SOON_MS, LATER_MS, NEVER] = [150, 500, 0]
+
 /** What a network does to a database, a few seconds each, in both directions where it matters. */
 const TOXICS: ReadonlyArray<Readonly<Record<string, unknown>>> = [
   { type: "latency", stream: "downstream", attributes: { latency: 400, jitter: 300 } },
-  { type: "reset_peer", stream: "downstream", attributes: { timeout: 150 } },
+  { type: "reset_peer", stream: "downstream", attributes: { timeout: SOON_MS } },
   { type: "slicer", stream: "downstream", attributes: { average_size: 7, size_variation: 5, delay: 200 } },
   // Answers are lost, and commits with them.
-  { type: "timeout", stream: "downstream", attributes: { timeout: 0 } },
+  { type: "timeout", stream: "downstream", attributes: { timeout: NEVER } },
   { type: "limit_data", stream: "downstream", attributes: { bytes: 3_000 } },
-  { type: "timeout", stream: "upstream", attributes: { timeout: 500 } },
+  { type: "timeout", stream: "upstream", attributes: { timeout: LATER_MS } },
   { type: "bandwidth", stream: "upstream", attributes: { rate: 4 } },
   { type: "slow_close", stream: "downstream", attributes: { delay: 2_000 } }
 ]
