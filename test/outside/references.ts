@@ -6,6 +6,7 @@ import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
 import { openapiTypescript } from "./openapi-typescript/reference.ts"
+import { otlp } from "./otlp/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
 import { pgbouncer } from "./pgbouncer/reference.ts"
 import { plainHttp } from "./plain-http/reference.ts"
@@ -19,6 +20,7 @@ import { schemathesis } from "./schemathesis/reference.ts"
 import { smtpClients } from "./smtp-clients/reference.ts"
 import { squawk } from "./squawk/reference.ts"
 import { systemd } from "./systemd/reference.ts"
+import { toxiproxy } from "./toxiproxy/reference.ts"
 import { vnu } from "./vnu/reference.ts"
 import { zizmor } from "./zizmor/reference.ts"
 
@@ -28,6 +30,7 @@ export const references: ReadonlyArray<Reference> = [
   systemd,
   promtool,
   squawk,
+  otlp,
   cfnLint,
   openapiTypescript,
   ...plainHttp,
@@ -37,6 +40,7 @@ export const references: ReadonlyArray<Reference> = [
   ...proxies,
   ...mailHops,
   pgbouncer,
+  toxiproxy,
   ...contracts,
   oapiCodegen,
   openapiPythonClient,
