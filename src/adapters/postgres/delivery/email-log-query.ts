@@ -93,15 +93,24 @@ const isIndexed = (sql: SlowSql["Service"], part: string) =>
         sql`select to_regclass('public.email_log_subject') is not null as answer`
       )
 
-/** The rows that have the text as their id, key, provider's id or recipient: one index answers each. */
-const isExactly = (text: string) => (bind: (value: unknown) => string) => {
-  const bound = `${bind(text)}::text`
-  const any = [
-    `key_hash = encode(sha256(convert_to(${bound}, 'UTF8')), 'hex')`,
-    `(provider = any(${bind(Provider.literals)}::text[]) and provider_message_id = ${bound})`,
-    `${ALL_RECIPIENTS} @> array[${bind(writtenKey(text))}::text]`
-  ]
-  return `(${[...(UUID.test(text) ? [`id = ${bound}::uuid`] : []), ...any].join(" or ")})`
+/** What a text may be exactly: each is a filter that an index answers. */
+const EXACTLY = ["id", "key", "providerMessageId", "recipient"] as const
+
+const Kind = Schema.Literals([...EXACTLY, "part"])
+
+/** What the text is of a row: asked without a limit, so that each is looked up in its index whatever the planner expects. */
+const kindOf = (sql: SlowSql["Service"], text: string) => {
+  const parameters: Array<unknown> = []
+  const bind = (value: unknown) => `$${parameters.push(value)}`
+  const cases = EXACTLY.filter((kind) => kind !== "id" || UUID.test(text)).map((kind) => {
+    const conditions = conditionsOf({ [kind]: text })(bind).join(" and ")
+    return `when cardinality(array(select 1 from email_log where ${conditions})) > 0 then '${kind}'`
+  })
+  return slowReads.answer(
+    "emailLogSearch",
+    Kind,
+    sql.unsafe(`select case ${cases.join(" ")} else 'part' end as answer`, parameters)
+  )
 }
 
 /** A part of the subject or of an address. */
@@ -122,15 +131,9 @@ const searchOf = Effect.fnUntraced(function* (sql: SlowSql["Service"], search: E
     ;(isFound ? found : read).push(subjectHas(subject))
   }
   if (text !== undefined) {
-    const parameters: Array<unknown> = []
-    const exact = isExactly(text)((value) => `$${parameters.push(value)}`)
-    const has = yield* slowReads.answer(
-      "emailLogSearch",
-      Schema.Boolean,
-      sql.unsafe(`select exists (select from email_log where ${exact}) as answer`, parameters)
-    )
-    if (has) found.push(isExactly(text))
-    else read.push(hasPart(text))
+    const kind = yield* kindOf(sql, text)
+    if (kind === "part") read.push(hasPart(text))
+    else found.push((bind) => conditionsOf({ [kind]: text })(bind).join(" and "))
   }
   const indexed = (bind: (value: unknown) => string) => [
     ...conditionsOf(search)(bind),
@@ -146,6 +149,10 @@ const searchOf = Effect.fnUntraced(function* (sql: SlowSql["Service"], search: E
 })
 
 const LISTED = `${COLUMNS}, ${timeColumn("retry_at")}, coalesce(jsonb_array_length(attempts), 0) as attempt_count`
+
+/** A part of an address is looked for in a fifth of the rows: its search takes five times as long. */
+const mostOf = ({ search }: EmailLogSearch, mostRead: number): number =>
+  search === undefined ? mostRead : Math.ceil(mostRead / 5)
 
 /** One page of the log. */
 const pageOf = (sql: SlowSql["Service"], mostRead: number) =>
@@ -164,7 +171,7 @@ const pageOf = (sql: SlowSql["Service"], mostRead: number) =>
       slowReads.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
     return read === undefined
       ? yield* newestFirst<ListedMail>(run, wanted)
-      : yield* readNewestFirst<ListedMail>(run, wanted, { condition: read, most: mostRead })
+      : yield* readNewestFirst<ListedMail>(run, wanted, { condition: read, most: mostOf(filter, mostRead) })
   })
 
 /** The rows next to one. */
@@ -206,7 +213,11 @@ const rowsOf = (
 const countOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
     const parameters: Array<unknown> = []
-    const rows = rowsOf(yield* searchOf(sql, search), mostRead, (value) => `$${parameters.push(value)}`)
+    const rows = rowsOf(
+      yield* searchOf(sql, search),
+      mostOf(search, mostRead),
+      (value) => `$${parameters.push(value)}`
+    )
     return yield* slowReads.answer(
       "emailLogCount",
       Schema.Int,
@@ -225,9 +236,9 @@ const countsOf = (sql: SlowSql["Service"], mostRead: number) =>
     const text =
       wanted.read === undefined
         ? `select s.status, c.count from unnest(${bind(EmailStatus.literals)}::text[]) as s(status) cross join lateral (
-            select count(*)::int as count from (select from ${rowsOf(wanted, mostRead, bind, ["email_log.status = s.status"])} limit ${most}) as x
+            select count(*)::int as count from (select from ${rowsOf(wanted, mostRead, bind, ["email_log.status = s.status"])} order by created_at desc, id desc limit ${most}) as x
           ) as c`
-        : `select status, least(count(*), ${most})::int as count from ${rowsOf(wanted, mostRead, bind)} group by status`
+        : `select status, least(count(*), ${most})::int as count from ${rowsOf(wanted, mostOf(search, mostRead), bind)} group by status`
     const rows = yield* slowReads.rows("emailLogCounts", Counted, sql.unsafe(text, parameters))
     return new Map(rows.map(({ count, status }) => [status, count]))
   })
