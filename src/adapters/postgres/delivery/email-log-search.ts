@@ -61,15 +61,27 @@ const isIndexed = (sql: SlowSql["Service"], part: string) =>
         sql`select to_regclass('public.email_log_subject') is not null as answer`
       )
 
-/** The rows that have the text as their id, key, provider's id or recipient: one index answers each. */
-const isExactly = (text: string) => (bind: (value: unknown) => string) => {
-  const bound = `${bind(text)}::text`
-  const any = [
-    `key_hash = encode(sha256(convert_to(${bound}, 'UTF8')), 'hex')`,
-    `(provider = any(${bind(Provider.literals)}::text[]) and provider_message_id = ${bound})`,
-    `${ALL_RECIPIENTS} @> array[${bind(writtenKey(text))}::text]`
-  ]
-  return `(${[...(UUID.test(text) ? [`id = ${bound}::uuid`] : []), ...any].join(" or ")})`
+/** What a text may be exactly: each is a filter that an index answers. */
+const EXACTLY = ["id", "key", "providerMessageId", "recipient"] as const
+
+const Kind = Schema.Literals([...EXACTLY, "part"])
+
+/**
+ * What the text is of a row. The inner query is planned as if all of its rows were wanted: for the first of them alone the planner may read
+ * the table instead of the index.
+ */
+const kindOf = (sql: SlowSql["Service"], text: string) => {
+  const parameters: Array<unknown> = []
+  const bind = (value: unknown) => `$${parameters.push(value)}`
+  const cases = EXACTLY.filter((kind) => kind !== "id" || UUID.test(text)).map((kind) => {
+    const conditions = conditionsOf({ [kind]: text })(bind).join(" and ")
+    return `when exists (select from (select 1 from email_log where ${conditions} offset 0) as x) then '${kind}'`
+  })
+  return slowReads.answer(
+    "emailLogSearch",
+    Kind,
+    sql.unsafe(`select case ${cases.join(" ")} else 'part' end as answer`, parameters)
+  )
 }
 
 /** A part of the subject or of an address. */
@@ -109,15 +121,9 @@ export const split = Effect.fnUntraced(function* (
     list.push(subjectHas(subject))
   }
   if (text !== undefined) {
-    const parameters: Array<unknown> = []
-    const exact = isExactly(text)((value) => `$${parameters.push(value)}`)
-    const has = yield* slowReads.answer(
-      "emailLogSearch",
-      Schema.Boolean,
-      sql.unsafe(`select exists (select from email_log where ${exact}) as answer`, parameters)
-    )
-    if (has) indexed.push(isExactly(text))
-    else read.push(hasPart(text))
+    const kind = yield* kindOf(sql, text)
+    if (kind === "part") read.push(hasPart(text))
+    else indexed.push((bind) => conditionsOf({ [kind]: text })(bind).join(" and "))
   }
   if (source !== undefined) read.push((bind) => `source = ${bind(source)}`)
   if (tag !== undefined) {

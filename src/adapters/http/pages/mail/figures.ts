@@ -43,7 +43,9 @@ export const mailFigures = (
   const then = (text: (summary: typeof now) => string) =>
     before === undefined ? undefined : `${text(before)} in ${period}`
   const past = (rate: "delivered" | "bounced" | "complained") =>
-    then((summary) => share(summary.rates[rate], hasEvents(summary)))
+    before === undefined || before.rates[rate] === null || !hasEvents(before)
+      ? undefined
+      : then(({ rates }) => share(rates[rate], true))
   const asked = Object.fromEntries(
     Object.entries({ provider, category, since }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]]
