@@ -44,6 +44,7 @@ const LIBRARY = [
   "resend",
   "nodemailer",
   "client-effect",
+  "effect",
   "testing"
 ]
 const EDGE = ["edge", "edge-email", "functions", "client"]

@@ -1,10 +1,8 @@
 import type { AddressInfo } from "node:net"
 
-import { Effect } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, expect, it } from "vitest"
 
 import { remind } from "../../examples/cron.ts"
-import { live, Receipts } from "../../examples/effect-service.ts"
 import { app } from "../../examples/express.ts"
 import { POST } from "../../examples/next-route.ts"
 import { close } from "../../src/runtime/entries/library.ts"
@@ -62,14 +60,6 @@ describe("the examples", () => {
     const due = ["1", "2"].map((id) => ({ id, to: `${id}@x.test`, text: "t" }))
     expect(await remind("2026-01-01", due)).toEqual([])
     expect(keys()).toEqual(expect.arrayContaining(["reminder/2026-01-01/1", "reminder/2026-01-01/2"]))
-  })
-
-  it("an Effect service", async () => {
-    const sent = await Receipts.use((receipts) => receipts.send("18", "a@x.test")).pipe(
-      Effect.provide(live),
-      Effect.runPromise
-    )
-    expect([sent, keys().includes("receipt/18")]).toEqual(["on its way", true])
   })
 
   it("Hono in workerd", async () => {

@@ -1,6 +1,5 @@
-import { Schema, Data } from "effect"
+import { Schema } from "effect"
 
-import type { FieldIssue } from "../field-issues.ts"
 import { LogRowId } from "../ids.ts"
 import type { SendDetails } from "./deferred-send.ts"
 import { FailureKind } from "./failover.ts"
@@ -154,36 +153,39 @@ export const endedSince = (first: SendResult, end: DeferralEnd): SendResult => {
 }
 
 /** The request is not valid: nothing was looked up, claimed, sent or written. */
-export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
-  readonly issues: ReadonlyArray<FieldIssue>
-}> {
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+}) {
   override get message() {
     return this.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
   }
 }
 
 /** The idempotency key was used with another payload (MAIL-42). */
-export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict")<{
-  readonly idempotencyKey: string
-}> {
+export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
+  idempotencyKey: Schema.String
+}) {
   override get message() {
     return "This idempotency key was used with another payload in the last 24 hours"
   }
 }
 
 /** Another call with this key is under way: retry later (MAIL-42). */
-export class IdempotencyInProgress extends Data.TaggedError("IdempotencyInProgress")<{
-  readonly idempotencyKey: string
-}> {
+export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgress>()(
+  "IdempotencyInProgress",
+  {
+    idempotencyKey: Schema.String
+  }
+) {
   override get message() {
     return "A call with this idempotency key is under way"
   }
 }
 
 /** The caller asked for a claim (`requireClaim`), and the database did not answer: nothing was sent. */
-export class ClaimUnavailable extends Data.TaggedError("ClaimUnavailable")<{
-  readonly idempotencyKey: string
-}> {
+export class ClaimUnavailable extends Schema.TaggedError<ClaimUnavailable>()("ClaimUnavailable", {
+  idempotencyKey: Schema.String
+}) {
   override get message() {
     return "The key could not be claimed, since the database did not answer; nothing was sent"
   }

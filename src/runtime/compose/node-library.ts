@@ -37,6 +37,7 @@ import {
 } from "../edge/plain-send-email.ts"
 import { lineLogger, type LogSink, scrubOf } from "../process/log-lines.ts"
 import { Supervisors } from "../process/supervisor.ts"
+import { layerTracedProviders } from "../process/traced.ts"
 import type { Env, Settings } from "../settings/settings.ts"
 import { mailDatabase, mailerConfig, mailPortsOn } from "./mail/mail.ts"
 import { nodeProviders } from "./mail/node-providers.ts"
@@ -74,10 +75,12 @@ const databaseOf = (settings: Settings) =>
  */
 const layerOf = (
   settings: Settings,
-  circuits?: Circuits
+  circuits?: Circuits,
+  traced = false
 ): Layer.Layer<Mailer | RetryHandler | DeferQueue> => {
   const credentials = nodeCredentials(settings)
-  const providers = nodeProviders(settings, credentials)
+  const plain = nodeProviders(settings, credentials)
+  const providers = traced ? Layer.provide(layerTracedProviders, plain) : plain
   const ports = mailPortsOn(
     settings,
     { providers, credentials, crypto: NodeCrypto.layer },
@@ -266,12 +269,17 @@ export const close = (): Promise<void> => {
  * The `Mailer` of Effect code, made of the same settings as `sendEmail`'s; it lives as long as the layer. Where a test simulates mail, it
  * is that test's.
  */
-export const layer = (options?: SendOptions): Layer.Layer<Mailer, SettingsRefused> =>
+export const layer = (
+  options?: SendOptions & { readonly traced?: boolean }
+): Layer.Layer<Mailer, SettingsRefused> =>
   Layer.effect(
     Mailer,
     Effect.suspend(() => {
       const env = envOf(options, process.env)
-      const real = openMailer(env, { edge: false, layer: (settings) => layerOf(settings) }).pipe(
+      const real = openMailer(env, {
+        edge: false,
+        layer: (settings) => layerOf(settings, undefined, options?.traced)
+      }).pipe(
         Effect.tap(({ context }) =>
           options?.retry === true ? Effect.provideContext(retries, context) : Effect.void
         ),

@@ -27,30 +27,31 @@ const currentTraceparent = Effect.map(Effect.option(Effect.currentSpan), (span) 
   Option.isSome(span) && span.value.sampled ? `00-${span.value.traceId}-${span.value.spanId}-01` : undefined
 )
 
+/** A span around a send, the child of its caller's. */
+export const tracedSend =
+  (send: Mailer["Service"]["send"]): Mailer["Service"]["send"] =>
+  (request) =>
+    Effect.flatMap(currentTraceparent, (traceparent) =>
+      Effect.provideService(send(request), Traceparent, traceparent)
+    ).pipe(
+      Effect.tap((result) =>
+        Effect.annotateCurrentSpan({
+          "postlane.send_id": result.sendId,
+          ...keyOf(result.idempotencyKey),
+          "postlane.status": result.status,
+          "postlane.provider": result.provider ?? "none",
+          "postlane.failed_over": result.failedOver,
+          ...(result.status === "failed" ? { "error.type": result.kind } : {})
+        })
+      ),
+      Effect.withSpan(`send ${request.category}`, {
+        attributes: { "postlane.category": request.category, "postlane.source": request.source }
+      })
+    )
+
 const tracedMailer = Layer.effect(
   Mailer,
-  Effect.map(Mailer, ({ send }) =>
-    Mailer.of({
-      send: (request) =>
-        Effect.flatMap(currentTraceparent, (traceparent) =>
-          Effect.provideService(send(request), Traceparent, traceparent)
-        ).pipe(
-          Effect.tap((result) =>
-            Effect.annotateCurrentSpan({
-              "postlane.send_id": result.sendId,
-              ...keyOf(result.idempotencyKey),
-              "postlane.status": result.status,
-              "postlane.provider": result.provider ?? "none",
-              "postlane.failed_over": result.failedOver,
-              ...(result.status === "failed" ? { "error.type": result.kind } : {})
-            })
-          ),
-          Effect.withSpan(`send ${request.category}`, {
-            attributes: { "postlane.category": request.category, "postlane.source": request.source }
-          })
-        )
-    })
-  )
+  Effect.map(Mailer, ({ send }) => Mailer.of({ send: tracedSend(send) }))
 )
 
 const tracedRetries = Layer.effect(

@@ -34,6 +34,7 @@ import {
   SettingsRefused
 } from "../edge/plain-send-email.ts"
 import { lineLogger, scrubOf } from "../process/log-lines.ts"
+import { layerTracedProviders } from "../process/traced.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
 import { decodeSettings, type Settings } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
@@ -79,7 +80,7 @@ export interface SimulatedEmailOptions {
   readonly log?: ((line: string) => void) | undefined
 }
 
-const FOLDER = "postlane-mail-"
+export const FOLDER = "postlane-mail-"
 
 /** Settings of these areas are ignored: they name external services, which are simulated. */
 const OUTSIDE: ReadonlySet<string> = new Set([
@@ -95,7 +96,7 @@ const OUTSIDE_NAMES: ReadonlySet<string> = new Set([
   "EMAIL_DEFER_QUEUE_URL"
 ])
 
-const settingsFor = async (env: SimulatedEmailOptions["env"], folder: string): Promise<Settings> => {
+export const settingsFor = async (env: SimulatedEmailOptions["env"], folder: string): Promise<Settings> => {
   const given = Object.entries(envOf({ env }, process.env)).filter(([name]) => !OUTSIDE_NAMES.has(name))
   const complete = await Effect.runPromise(withGeneratedSecrets(Object.fromEntries(given), folder))
   const decoded = decodeSettings(complete, { embedded: true })
@@ -128,8 +129,8 @@ const makeRecorder = (settings: Settings, database: MailDatabase) =>
     }, Effect.orDie)
   }).pipe(Effect.provide([Intake.layer(settings), MemoryDeliveryLog.layer(database)]))
 
-/** Everything that sends, and the consumer of its retries. */
-const open = Effect.fnUntraced(function* (settings: Settings, folder: string) {
+/** Everything that sends, and the consumer of its retries; with spans of the attempts where they are `traced`. */
+export const open = Effect.fnUntraced(function* (settings: Settings, folder: string, traced = false) {
   const database = makeMailDatabase(randomBytes(32))
   const { queue } = makeDeferBroker({ visibilitySeconds: 60 }).attach()
   const simulated = Simulated.layer({ dataDir: folder, onEvent: yield* makeRecorder(settings, database) })
@@ -141,7 +142,7 @@ const open = Effect.fnUntraced(function* (settings: Settings, folder: string) {
     Layer.mergeAll(Mailer.layer, Retry.layer).pipe(
       Layer.provide([
         mailerConfig(settings),
-        providers,
+        traced ? Layer.provide(layerTracedProviders, providers) : providers,
         Layer.succeed(MailStore, database.store),
         Layer.succeed(DeferQueue, queue),
         NodeCrypto.layer
