@@ -17,6 +17,7 @@ import {
 import { MAIL_STEPS } from "../../../ports/inbound/incoming-mails.ts"
 import { confirmDialog, dialog } from "./dashboard.ts"
 import { type Html, html, lines } from "./html.ts"
+import { TOKENS } from "./people/tokens.ts"
 import { option, words } from "./ui.ts"
 
 const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): Html =>
@@ -138,7 +139,7 @@ const creditsDialog = dialog(
 <input id="credits-note" maxlength="${MAX_GRANT_NOTE}" autocomplete="off">
 <p id="credits-problem" class="problem" role="alert" hidden></p>
 <div class="buttons">
-<button type="button" id="credits-no">Not now</button>
+<button type="button" id="credits-no">Cancel</button>
 <button type="submit" class="primary">Give credits</button>
 </div>
 </form>`
@@ -152,9 +153,9 @@ const CUSTOMERS = html`<p>Who may have documents converted, and what they can sp
 <div class="field"><label for="add-name">Name <span class="help">(may be left out)</span></label><input id="add-name" autocomplete="off" maxlength="${MAX_CUSTOMER_NAME}"></div>
 <div class="buttons"><button type="submit" class="primary">Add</button></div>
 </div>
-<p id="added" class="done" hidden></p>
 <p id="add-problem" class="problem" hidden></p>
 </form>
+<p id="added" class="done" hidden></p>
 ${filters("customers", [input("search", "Part of the address or name")])}
 ${listPlace("Customers, newest first")}
 ${pager}
@@ -244,6 +245,7 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScr
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
   admins: ADMINS,
+  tokens: TOKENS,
   incoming: INCOMING,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
@@ -257,5 +259,9 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScr
 /** The screen of this name; the module of the same name fills it. `providers`: those that its filters name. */
 export const adminScreen = (name: AdminScreen, providers: ReadonlyArray<Provider>) => {
   const title = ADMIN_SCREENS[name]
-  return { title, main: html`<h1>${title}</h1>\n${screensOf(providers)[name]}`, script: `admin/${name}.js` }
+  return {
+    title,
+    main: html`<h1>${title}</h1>\n${screensOf(providers)[name]}`,
+    script: `${name === "tokens" ? "people" : "admin"}/${name}.js`
+  }
 }

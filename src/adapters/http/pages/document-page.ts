@@ -48,7 +48,7 @@ const JOBS: Columns<JobRow> = [
   ["Chunks", ({ doneChunks, totalChunks }) => `${doneChunks} of ${totalChunks}`],
   ["Models cost", ({ totalCostUsd }) => usd(totalCostUsd)],
   [
-    "Way",
+    "Mode",
     ({ batch, options }) =>
       `${options.highFidelity === true ? "High fidelity" : "Standard"}${batch === null ? "" : `, batch ${batch.outcome ?? batch.state}`}`
   ],
@@ -112,7 +112,7 @@ ${
 ${
   report.chunks.length === 0
     ? undefined
-    : html`<h2>Parts to look at</h2>
+    : html`<h2>Chunks left</h2>
 ${table(
   { id: "chunks", caption: "Of the newest conversion: what is not done, and what took several attempts" },
   CHUNKS,

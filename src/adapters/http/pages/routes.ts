@@ -18,6 +18,7 @@ import { acceptsPages } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 import { makeMailPages } from "./mail-page.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
+import { makeCustomerPages } from "./people/customer-page.ts"
 import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -148,6 +149,7 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
 /** The pages that are complete as they are served. */
 const makeComplete = Effect.gen(function* () {
   const document = yield* makeDocumentPages
+  const customer = yield* makeCustomerPages
   const mail = yield* makeMailPages
   const { page: health, stream } = yield* makeHealthPages
   const complete = { style: ADMIN_STYLE, complete: true }
@@ -171,6 +173,16 @@ const makeComplete = Effect.gen(function* () {
           ...complete,
           ...content,
           main: forAdmins(principal, main)
+        }))
+    },
+    {
+      route: ROUTES.customer,
+      right: "admin:read",
+      content: ({ params: { customerId = "" } }) =>
+        Effect.map(customer(customerId), (content) => ({
+          ...complete,
+          ...content,
+          script: "admin/document.js"
         }))
     },
     {
