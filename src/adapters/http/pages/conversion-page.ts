@@ -3,7 +3,7 @@ import { pathTo } from "../../../domain/pages.ts"
 import { confirmDialog, shareDialog } from "./dashboard.ts"
 import { type Html, html } from "./html.ts"
 
-/** Each page of the uploaded file beside its result. */
+/** The uploaded file and its result, page by page. */
 const compare = html`<section id="compare" aria-labelledby="compare-title" hidden>
 <h2 id="compare-title">Compare</h2>
 <p class="facts"><span id="looks-title"></span> <span id="ways"></span></p>
@@ -23,8 +23,8 @@ const compare = html`<section id="compare" aria-labelledby="compare-title" hidde
 </section>`
 
 /**
- * The main part of `GET /dashboard/files/:fileId`: a document in whatever state it is, what happened with it, and each of its pages beside
- * the result. The id is a text from the address; whose file it is, the API says.
+ * The main part of `GET /dashboard/files/:fileId`: a document in any state, its history, and the comparison with its result. The API
+ * checks that the id, which comes from the address, names a file of the caller.
  */
 export const conversionMain = (fileId: string): Html => html`<div id="conversion" data-file="${fileId}">
 <p><a href="${pathTo.dashboard}">All documents</a></p>

@@ -202,18 +202,12 @@ const keepDevToken = Effect.fnUntraced(function* (
 
 const sessionsOf = (tables: Tables, customerId: CustomerId, now: number) =>
   [...tables.sessions]
-    .filter(
-      (session) =>
-        session.customerId === customerId &&
-        session.cookies.expiresAt > now &&
-        (session.tokenId === undefined || inForce(tables, tables.tokens.get(session.tokenId), now))
-    )
-    .map(({ actor, cookies, createdAt, tokenId }) => ({
-      actor,
-      by: tokenId === undefined ? ("mail" as const) : ("token" as const),
-      createdAt,
-      expiresAt: cookies.expiresAt
-    }))
+    .filter((one) => one.customerId === customerId && one.cookies.expiresAt > now)
+    .filter(({ tokenId }) => tokenId === undefined || inForce(tables, tables.tokens.get(tokenId), now))
+    .map(({ actor, cookies: { expiresAt }, createdAt, tokenId }) => {
+      const by: "token" | "mail" = tokenId === undefined ? "mail" : "token"
+      return { actor, by, createdAt, expiresAt }
+    })
     .sort((a, b) => b.createdAt - a.createdAt)
 
 const accessOf = (tables: Tables): Access["Service"] =>

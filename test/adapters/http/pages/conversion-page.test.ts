@@ -102,10 +102,10 @@ it("a conversion's page shows original and result side by side, by keyboard, and
   await page.getByRole("heading", { name: "Page 2 of 3" }).waitFor()
   await isDrawn(page)
   const side = async (name: string) => (await page.locator(name).boundingBox())!
-  expect((await side("#picture")).x).toBeLessThan((await side("#result")).x)
+  expect((await side("#side")).x).toBeLessThan((await side("#result")).x)
   await page.setViewportSize({ width: 320, height: 640 })
-  expect((await side("#picture")).y).toBeLessThan((await side("#result")).y)
-  expect((await side("#picture")).x).toBe((await side("#result")).x)
+  expect((await side("#side")).y).toBeLessThan((await side("#result")).y)
+  expect((await side("#side")).x).toBe((await side("#result")).x)
   await page.setViewportSize({ width: 1280, height: 900 })
 
   await openMore(page, `<b>"Report'.pdf`)

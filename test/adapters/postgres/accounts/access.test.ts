@@ -208,14 +208,17 @@ describe("access on PostgreSQL", () => {
         const revoked = yield* Effect.all([access.revokeToken(id, "ann"), access.revokeToken(id, "bob")], {
           concurrency: "unbounded"
         })
-        assert.deepStrictEqual(revoked.toSorted(), [false, true])
-        const rows = yield* sql`select action, target, details->>'tokenId' as token_id from admin_audit_log
+        assert.lengthOf(
+          revoked.filter((one) => one),
+          1
+        )
+        const rows = yield* sql`select action, target, details->>'tokenId' as id from admin_audit_log
         where action like 'token\\_%' order by created_at`
         assert.deepStrictEqual(
           [...rows],
           [
-            { action: "token_added", target: "t", tokenId: id },
-            { action: "token_revoked", target: "t", tokenId: id }
+            { action: "token_added", target: "t", id },
+            { action: "token_revoked", target: "t", id }
           ]
         )
       }).pipe(Effect.provide(world))

@@ -11,7 +11,7 @@ const close = (menu, focus) => {
 const itemsOf = (menu) =>
   [...menu.querySelectorAll("div > a, div > button")].filter((one) => one instanceof HTMLElement)
 
-/** Goes on to the next item, or back, and around the ends. @param {HTMLDetailsElement} menu @param {1 | -1} step */
+/** Moves the focus to the next or the previous item; the ends meet. @param {HTMLDetailsElement} menu @param {1 | -1} step */
 const go = (menu, step) => {
   menu.open = true
   const items = itemsOf(menu)

@@ -4,7 +4,7 @@ import { pages as inPages, TIERS } from "./state.js"
 
 /** @import { Operations, ResultPage } from "#api" */
 
-/** Of the file whose pages are shown. */
+/** The API path of the file that is compared. */
 let path = ""
 
 /** Why a page needs a look, in words. @type {Readonly<Record<NonNullable<ResultPage["look"]>, string>>} */
@@ -88,31 +88,26 @@ const drawOutline = () => {
 /** How far down something is scrolled, from 0 to 1. @param {Element} element */
 const farDown = (element) => element.scrollTop / Math.max(1, element.scrollHeight - element.clientHeight)
 
-/** The side that follows the other one now: its own scrolling is not followed back. @type {Element | undefined} */
-let following
+/** The side that followed the other one last, and how far it was scrolled: that is not followed back. @type {{ readonly element: Element, readonly top: number } | undefined} */
+let followed
 
-/** Has a side scrolled as far as the other one. @param {Element} element @param {number} far */
-const follow = (element, far) => {
-  const top = far * (element.scrollHeight - element.clientHeight)
-  if (Math.abs(element.scrollTop - top) < 1) return
-  following = element
-  element.scrollTop = top
+/** Has one side scrolled as far as the other one, unless that only followed. @param {Element} moved @param {Element} other */
+const follow = (moved, other) => {
+  if (followed?.element === moved && Math.abs(followed.top - moved.scrollTop) < 2) return
+  other.scrollTop = farDown(moved) * (other.scrollHeight - other.clientHeight)
+  followed = { element: other, top: other.scrollTop }
 }
 
 /** What scrolls in the frame: its document runs no script, but has this page's origin. */
 const innerRoot = () => byId("result", HTMLIFrameElement).contentDocument?.scrollingElement ?? undefined
 
-byId("side", HTMLElement).addEventListener("scroll", ({ currentTarget }) => {
+byId("side", HTMLElement).addEventListener("scroll", () => {
   const root = innerRoot()
-  if (following === currentTarget) following = undefined
-  else if (root !== undefined && currentTarget instanceof Element) follow(root, farDown(currentTarget))
+  if (root !== undefined) follow(byId("side", HTMLElement), root)
 })
 byId("result", HTMLIFrameElement).addEventListener("load", () => {
   const root = innerRoot()
-  root?.ownerDocument.addEventListener("scroll", () => {
-    if (following === root) following = undefined
-    else follow(byId("side", HTMLElement), farDown(root))
-  })
+  root?.ownerDocument.addEventListener("scroll", () => follow(root, byId("side", HTMLElement)))
 })
 
 byId("picture", HTMLImageElement).addEventListener("error", () => {

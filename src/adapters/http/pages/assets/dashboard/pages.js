@@ -23,7 +23,7 @@ const LATER = 20_000
 let actionCount = 0
 /** @type {Row | undefined} */
 let row
-/** The result whose pages are shown, by when it was made. */
+/** When the result that is compared was made. */
 let shown = ""
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer

@@ -195,8 +195,10 @@ export class Row {
     const before = document.activeElement
     const held = before !== null && (this.actions.contains(before) || (this.#parked && before === this.title))
     const was = before instanceof HTMLElement ? before.dataset["does"] : undefined
+    const isOpen = this.actions.querySelector("details[open]") !== null
     this.#offers = offers
     this.actions.replaceChildren(...offersOf(this, able))
+    this.actions.querySelector("details")?.toggleAttribute("open", isOpen)
     if (!held) return
     const same = was === undefined ? null : this.actions.querySelector(`[data-does="${was}"]`)
     // Never on to “…”, which has Delete: who was about to cancel would throw the file away.

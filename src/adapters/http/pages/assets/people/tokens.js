@@ -111,7 +111,7 @@ const written = (id) => byId(id, HTMLInputElement).value.trim()
 const numberIf = (id, name) => (written(id) === "" ? {} : { [name]: Number(written(id)) })
 
 /**
- * Makes a token of what a form holds, and shows its text, which nobody can ask for again.
+ * Makes a token from a form, and shows its text, this one time.
  * @param {string} form @param {string} list @param {() => { readonly name: string }} body
  */
 const makes = (form, list, body) => {
