@@ -23,6 +23,7 @@ import {
   common,
   copyAssets,
   dependencies,
+  mapped,
   onEdge,
   onNode,
   optional,
@@ -126,6 +127,7 @@ const main = async () => {
     bundlePrograms(outdir),
     build({
       ...onNode,
+      ...mapped,
       outdir,
       entryPoints: runtimeFiles(LIBRARY),
       external: withParts([...optional, ...dependencies])
@@ -133,6 +135,7 @@ const main = async () => {
     build({
       ...common,
       ...onEdge,
+      ...mapped,
       outdir,
       entryPoints: runtimeFiles(EDGE),
       external: ["cloudflare:*", ...withParts(dependencies)]

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
-import type { Setting } from "../src/runtime/settings/setting.ts"
+import { defaultOf, type Setting } from "../src/runtime/settings/setting.ts"
 import { AREAS } from "../src/runtime/settings/table.ts"
 
 /** Where the page is kept. */
@@ -10,17 +10,11 @@ const PAGE = fileURLToPath(new URL("../docs/reference/configuration.md", import.
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;")
 const code = (text: string): string => `\`${text}\``
 
-const defaultOf = (setting: Setting): string => {
-  const generated = setting.generated === true ? "none; embedded: generated, kept in the data folder" : "none"
-  if (setting.fallback === undefined) return setting.otherwise ?? generated
-  return setting.unit === undefined ? code(setting.fallback) : `${code(setting.fallback)} (${setting.unit})`
-}
-
 const row = (setting: Setting): string => {
   const { alias, name } = setting
   const names = alias === undefined ? code(name) : `${code(name)}, or ${code(alias)}`
   const marked = setting.secret ? `${names} (secret)` : names
-  return `| ${marked} | ${cell(defaultOf(setting))} | ${cell(setting.about)} |`
+  return `| ${marked} | ${cell(defaultOf(setting, code))} | ${cell(setting.about)} |`
 }
 
 const section = ({ settings, title }: (typeof AREAS)[keyof typeof AREAS]): string =>

@@ -1,7 +1,7 @@
 import { FILE_KINDS } from "../src/domain/conversion/file.ts"
 import { JOB_STATUSES } from "../src/domain/conversion/job.ts"
 import { FailureKind } from "../src/domain/mail/failover.ts"
-import { PROVIDERS } from "../src/domain/mail/provider.ts"
+import { PROVIDERS, vendorName } from "../src/domain/mail/provider.ts"
 import { SendStatus } from "../src/domain/mail/send-result.ts"
 import { EMAIL_STATUSES } from "../src/domain/mail/status.ts"
 import { Category, SUPPRESSION_REASONS, UNKNOWN_CATEGORY } from "../src/domain/mail/suppression/policy.ts"
@@ -11,7 +11,7 @@ type Facts<Fact> = Readonly<Record<string, Fact>>
 
 /** The records that the database and the browser derive from. */
 export interface Words {
-  readonly providers: Facts<{ readonly dedupes: boolean }>
+  readonly providers: Facts<{ readonly dedupes: boolean; readonly vendor: string }>
   readonly statuses: Facts<{ readonly rank: number; readonly mood: string; readonly accepted: boolean }>
   readonly jobs: Facts<{ readonly mood: string }>
   readonly reasons: Facts<{ readonly mood: string }>
@@ -109,20 +109,19 @@ const record = (entries: ReadonlyArray<readonly [string, string]>) =>
 const list = (words: ReadonlyArray<string>) => `[${words.map((word) => JSON.stringify(word)).join(", ")}]`
 
 /** The module that the pages' scripts import. */
-const moduleOf = ({ jobs, kinds, reasons, statuses }: Words): string => {
+const moduleOf = ({ jobs, kinds, providers, reasons, statuses }: Words): string => {
   const moodOf = (name: string, facts: Facts<{ readonly mood: string }>) =>
     `/** @type {Readonly<Record<string, "good" | "bad" | "wait" | "">>} */
 export const ${name} = ${record(moods(facts))}
 `
-  const reported = Object.entries(statuses).flatMap(([status, { accepted }]) =>
-    accepted && status !== "sent" ? [status] : []
-  )
   return [
     `// ${HEAD}\n`,
     moodOf("STATUS_MOODS", statuses),
     moodOf("JOB_MOODS", jobs),
     moodOf("REASON_MOODS", reasons),
-    `/** The statuses of accepted mails that only a delivery event gives. */\nexport const REPORTED_STATUSES = /** @type {const} */ (${list(reported)})\n`,
+    `/** Providers as people know them. @type {Readonly<Record<string, string>>} */\nexport const PROVIDER_NAMES = ${record(
+      Object.entries(providers).map(([provider, { vendor }]) => [provider, vendorName(vendor)] as const)
+    )}\n`,
     `/** What the names of files that are converted end with. */\nexport const FILE_ENDINGS = ${list(
       Object.values(kinds).flatMap(({ endings }) => endings)
     )}\n`,

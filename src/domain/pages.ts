@@ -77,6 +77,7 @@ export const pathTo = {
     withQuery("/auth/magic", next === undefined ? { token } : { token, next }),
   invite: (token: string) => `/invites/${token}`,
   shared: (token: string) => `/shared/${token}`,
+  customerMail: (token: string) => `/customer-mail/${token}`,
   unsubscribe: (token: string) => `/unsubscribe/${token}`,
   mailResult: (token: string) => `/convert-email/results/${token}`,
   /** How to register, and how to get credits, unless the installation has pages of its own. */

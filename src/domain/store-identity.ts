@@ -79,6 +79,6 @@ export const complaintAbout = ({ name, place, shown }: StorePlace, state: Foreig
       : "files that other processes took in are missing here",
   do:
     state === "lost"
-      ? `bring its objects back from the backup; or, where those files are given up, run: npm run postlane -- objects adopt ${name}`
-      : `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npm run postlane -- objects adopt ${name}`
+      ? `bring its objects back from the backup; or, where those files are given up, run: npx postlane objects adopt ${name}`
+      : `${place === undefined ? "mount the volume that was there before, or " : ""}set ${SETTINGS[name]} as in the other processes; or, where this store replaces the other, run: npx postlane objects adopt ${name}`
 })

@@ -1,5 +1,6 @@
 import { explainBlocks } from "./explain.ts"
 import type { Block } from "./model/block.ts"
+import type { Doubt } from "./model/doubt.ts"
 import { type HtmlNode, serialize } from "./model/html-tree.ts"
 import { type LayoutPage, type LayoutOptions, USUAL_LAYOUT } from "./model/layout-page.ts"
 import type { DocumentFacts, FontFace, PageContent } from "./model/page-content.ts"
@@ -12,6 +13,7 @@ import {
 import { placesOf } from "./stages/document/places.ts"
 import { withReferences } from "./stages/document/references.ts"
 import { runningNotes, saidOnce } from "./stages/document/running-notes.ts"
+import { doubtsOf } from "./stages/doubt/doubts.ts"
 import { analyse, type PageAnalysis } from "./stages/lines/analysis.ts"
 import { withOneTitle } from "./stages/page/front-matter.ts"
 import type { PageContext } from "./stages/page/page-context.ts"
@@ -52,6 +54,8 @@ interface PageBlocks {
   /** What read the blocks: the page's tags, or its geometry. */
   readonly stage: "tags" | "blocks"
   readonly blocks: ReadonlyArray<Block>
+  /** Where its evidence disagrees. */
+  readonly doubts: ReadonlyArray<Doubt>
 }
 
 /** A page whose HTML is a tree; the places of its pictures are still empty. */
@@ -102,7 +106,8 @@ const readBlocks = (state: PipelineState): PipelineState => ({
     const tagged = taggedBlocks(analysis, state.context)
     const blocks = tagged ?? untaggedBlocks(analysis, state.context, isContents)
     const stage = tagged === undefined ? "blocks" : "tags"
-    return { analysis, index: analysis.page.index, isContents, stage, blocks }
+    const doubts = doubtsOf({ analysis, blocks, byTags: tagged !== undefined })
+    return { analysis, index: analysis.page.index, isContents, stage, blocks, doubts }
   })
 })
 
@@ -132,13 +137,14 @@ const write = (state: PipelineState): PipelineState => {
   const places = placesOf(state.pages, state.hasMore)
   return {
     ...state,
-    trees: state.pages.map(({ analysis: { page, turn }, blocks, index, isContents, stage }) => ({
+    trees: state.pages.map(({ analysis: { page, turn }, blocks, doubts, index, isContents, stage }) => ({
       index,
       label: page.label,
       tier: isContents ? "table-of-contents" : "layout",
       nodes: writeBlocks(blocks, places, turn),
       text: textLayer(page),
       hasWords: page.hasWords,
+      ...(doubts.length > 0 && { doubts }),
       ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
     }))
   }

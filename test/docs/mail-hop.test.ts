@@ -134,6 +134,18 @@ describe("docs/guides/mail-hop.md", () => {
 
   it.each(POSTFIX)("%s: Postfix keeps what was not checked, and refuses what cannot be quoted", (name) => {
     const main = valuesOf(block(name, "/etc/postfix/main.cf"), /\s*=\s*/)
+    if (name === POSTFIX[0]) {
+      // Of the mail itself, not of a mail that is attached to it.
+      const reports = ["header_checks", "mime_header_checks", "nested_header_checks"]
+      assert.deepStrictEqual(
+        reports.map((key) => main.get(key)),
+        ["pcre:/etc/postfix/reports.pcre", "", ""]
+      )
+      assert.match(
+        block(name, "/etc/postfix/reports.pcre"),
+        /^\/\^Authentication-Results\\s\*:\/ {2}IGNORE$/m
+      )
+    }
     assert.strictEqual(main.get("milter_default_action"), "tempfail")
     assert.strictEqual(main.get("message_size_limit"), String(40 * 1024 * 1024))
     assert.include(settingsOf(name).trustedHops, main.get("myhostname"))
@@ -209,7 +221,27 @@ describe("layouts of several reports, as programs write them", () => {
       [`${AR} spf=pass smtp.mailfrom=reader.test`, RECEIVED, none]
     ],
     ["OpenDMARC above, Received below", true, [none, `${AR} spf=pass smtp.mailfrom=reader.test`, RECEIVED]],
-    ["a pass in any", true, [RECEIVED, none, `${AR} dkim=none`, `${AR} dkim=pass header.d=reader.test`]],
+    [
+      "a signature in the hop's name, below its own report of signatures",
+      false,
+      [RECEIVED, none, `${AR} dkim=none`, `${AR} dkim=pass header.d=reader.test`]
+    ],
+    [
+      "a return path in the hop's name, below its own report of SPF",
+      false,
+      [
+        RECEIVED,
+        none,
+        `${AR} spf=pass smtp.helo=reader.test`,
+        `${AR} dkim=none`,
+        `${AR} spf=pass smtp.mailfrom=reader.test`
+      ]
+    ],
+    [
+      "several signatures of one report",
+      true,
+      [RECEIVED, none, `${AR} dkim=pass header.d=list.test; dkim=pass header.d=reader.test`]
+    ],
     [
       "what stands below another's header",
       false,

@@ -78,6 +78,9 @@ const table = (rows: ReadonlyArray<Row>): string =>
     )
   ].join("\n")
 
+// What was started is ended, too.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { list: { type: "boolean" }, json: { type: "boolean" } }

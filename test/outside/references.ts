@@ -1,18 +1,23 @@
 import { attw } from "./attw/reference.ts"
 import { cfnLint } from "./cfn-lint/reference.ts"
+import { contracts } from "./contracts/reference.ts"
+import { mailHops } from "./mail-hop/reference.ts"
 import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
 import { openapiPythonClient } from "./openapi-python-client/reference.ts"
 import { openapiTypescript } from "./openapi-typescript/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
+import { pgbouncer } from "./pgbouncer/reference.ts"
 import { plainHttp } from "./plain-http/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
+import { proxies } from "./proxies/reference.ts"
 import { publint } from "./publint/reference.ts"
 import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
 import { smtpClients } from "./smtp-clients/reference.ts"
+import { squawk } from "./squawk/reference.ts"
 import { systemd } from "./systemd/reference.ts"
 import { vnu } from "./vnu/reference.ts"
 import { zizmor } from "./zizmor/reference.ts"
@@ -22,12 +27,17 @@ export const references: ReadonlyArray<Reference> = [
   zizmor,
   systemd,
   promtool,
+  squawk,
   cfnLint,
   openapiTypescript,
   ...plainHttp,
   ...ownTransaction,
   ...smtpClients,
   postfix,
+  ...proxies,
+  ...mailHops,
+  pgbouncer,
+  ...contracts,
   oapiCodegen,
   openapiPythonClient,
   pythonClient,

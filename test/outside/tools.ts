@@ -1,6 +1,7 @@
 /** What references need to install and to run programs. */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 
 /** What a program left behind. */
@@ -70,22 +71,17 @@ export const goTool = async (cache: string, spec: string, program: string): Prom
   return path
 }
 
-/** A program of an npm package, installed beside nothing else. */
-export const npmTool = async (cache: string, spec: string, program: string): Promise<string> => {
+/** An npm package, installed beside nothing else: the folder that it is in. */
+export const npmPackage = async (cache: string, spec: string): Promise<string> => {
   const home = join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
-  const path = join(home, "node_modules", ".bin", program)
-  if (!existsSync(path))
-    await must("npm", [
-      "install",
-      "--prefix",
-      home,
-      "--no-audit",
-      "--no-fund",
-      "--ignore-scripts=false",
-      spec
-    ])
-  return path
+  const flags = ["--prefix", home, "--no-audit", "--no-fund", "--ignore-scripts=false"]
+  if (!existsSync(join(home, "node_modules"))) await must("npm", ["install", ...flags, spec])
+  return home
 }
+
+/** A program of an npm package. */
+export const npmTool = async (cache: string, spec: string, program: string): Promise<string> =>
+  join(await npmPackage(cache, spec), "node_modules", ".bin", program)
 
 /** A jar from Maven Central, `group:artifact:version`, where Maven keeps it. */
 export const jar = async (cache: string, coordinates: string): Promise<string> => {
@@ -101,4 +97,49 @@ export const jar = async (cache: string, coordinates: string): Promise<string> =
       `-Dmaven.repo.local=${repository}`
     ])
   return path
+}
+
+/** A program within a Go module, built at this exact version: for modules whose programs `go install` does not find by their path. */
+export const goPackage = async (
+  cache: string,
+  { module, path, version }: { readonly module: string; readonly version: string; readonly path: string }
+): Promise<string> => {
+  const home = join(cache, `${module}@${version}`.replaceAll(/[^\w.-]/g, "_"))
+  const program = join(home, "program")
+  if (existsSync(program)) return program
+  await mkdir(home, { recursive: true })
+  const spot = { cwd: home, env: { GOFLAGS: "-mod=mod" } }
+  if (!existsSync(join(home, "go.mod"))) await must("go", ["mod", "init", "outside"], spot)
+  await must("go", ["get", `${module}@${version}`], spot)
+  await must("go", ["build", "-o", program, `${module}/${path}`], spot)
+  return program
+}
+
+/** The class path of Maven artifacts, `group:artifact:version`, with all that they need. */
+export const mavenClasspath = async (cache: string, coordinates: ReadonlyArray<string>): Promise<string> => {
+  const home = join(cache, coordinates.join("_").replaceAll(/[^\w.-]/g, "_"))
+  const file = join(home, "classpath.txt")
+  if (!existsSync(file)) {
+    await mkdir(home, { recursive: true })
+    const dependencies = coordinates.map((one) => {
+      const [group = "", artifact = "", version = ""] = one.split(":")
+      return `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`
+    })
+    await writeFile(
+      join(home, "pom.xml"),
+      `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>outside</groupId><artifactId>outside</artifactId><version>1</version><dependencies>${dependencies.join("")}</dependencies></project>\n`
+    )
+    await must(
+      "mvn",
+      [
+        "-q",
+        "-B",
+        "dependency:build-classpath",
+        `-Dmdep.outputFile=${file}`,
+        `-Dmaven.repo.local=${join(cache, "m2")}`
+      ],
+      { cwd: home }
+    )
+  }
+  return (await readFile(file, "utf8")).trim()
 }

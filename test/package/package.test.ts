@@ -94,6 +94,14 @@ export const urlOf = async (): Promise<string> => (await startPostlane({ env: { 
 export const words: string = read.ok ? read.html : read.error
 `
 
+/** The client, for a program that has no page's types. */
+const client = `
+import { createClient, unwrap } from "postlane/client"
+const client = createClient({ baseUrl: "https://mail.example.com", token: "t", credentials: "include" })
+const { file } = unwrap(await client.files.uploadFile({ name: "a.pdf", body: new Uint8Array() }))
+export const id: string = file.id
+`
+
 /** The same with a request that has no subject: the types must refuse it. */
 const mistaken = `
 import { sendEmail } from "postlane"
@@ -191,7 +199,7 @@ beforeAll(async () => {
   await resend.listen()
   folder = await realpath(await mkdtemp(join(TEMPORARY, "postlane-package-")))
   await mkdir(at("house"))
-  for (const name of ["package.json", "README.md", "LICENSE", "migrations"])
+  for (const name of ["package.json", "README.md", "LICENSE", "migrations", "docs", "examples", "public"])
     await cp(join(root, name), at("house", name), { recursive: true })
   await succeeds(process.execPath, [join(root, "scripts/build.ts"), at("house/dist")], root)
   await succeeds("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], at("house"))
@@ -209,6 +217,7 @@ beforeAll(async () => {
   for (const name of ["@types/node", "nodemailer", "@types/nodemailer"]) await link(name)
   await writeFile(at("app/drop-ins.js"), dropIns)
   for (const { file, text } of snippets) await writeFile(at("app", file), text)
+  await writeFile(at("app/client.ts"), client)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
   await writeFile(at("app/testing.js"), testing)
@@ -249,6 +258,13 @@ describe("the published package", () => {
       assert.match(output, /'subject' is missing/)
     }
   )
+
+  it("has a client whose types need Node's alone, and no page's", async () => {
+    const args = ["--noEmit", "--strict", "--target", "ES2024", "--lib", "ES2024", "--types", "node"]
+    const modules = ["--module", "NodeNext", "--moduleResolution", "NodeNext", "client.ts"]
+    const { code, output } = await run(process.execPath, [compiler, ...args, ...modules], at("app"))
+    assert.strictEqual(code, 0, output)
+  })
 
   it("takes the place of Resend's SDK and of nodemailer's transports", async () => {
     const before = resend.accepted.length
@@ -349,7 +365,8 @@ describe("the published package", () => {
   })
 
   it("weighs less than half of what its parts did", async () => {
-    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 32_000_000)
+    // 6 MB of it are source maps.
+    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 39_000_000)
     const lock = JSON.parse(await readFile(at("app/package-lock.json"), "utf8")) as {
       readonly packages: Readonly<Record<string, { readonly link?: boolean }>>
     }
@@ -366,9 +383,20 @@ describe("the published package", () => {
       assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
   })
 
-  it("holds the migrations, and no source and no test", async () => {
+  it("holds the migrations, the docs and the examples, and no source and no test", async () => {
     const files = await readdir(at("app/node_modules/postlane"))
-    assert.sameMembers(files, ["LICENSE", "README.md", "dist", "migrations", "package.json"])
+    assert.sameMembers(files, [
+      "LICENSE",
+      "README.md",
+      "dist",
+      "docs",
+      "examples",
+      "migrations",
+      "package.json",
+      "public"
+    ])
+    for (const file of ["docs/guides/testing.md", "examples/shop.ts", "public/openapi.json"])
+      assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
     assert.includeMembers(
       await readdir(at("app/node_modules/postlane/migrations")),
       await readdir(join(root, "migrations"))

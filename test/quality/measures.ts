@@ -110,3 +110,28 @@ export const formulasAsTables = (truth: Content, made: Content): number => {
     )
   }).length
 }
+
+/** Words in a row that are looked for in the truth, and the parts of a page's that are to be found there. */
+const WORDS_IN_A_ROW = 3
+const MOSTLY_FOUND = 0.8
+/** A page of fewer words says too little. */
+const FEWEST_WORDS = 12
+
+const inARow = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words
+    .slice(0, Math.max(0, words.length - WORDS_IN_A_ROW + 1))
+    .map((_, at) => words.slice(at, at + WORDS_IN_A_ROW).join(" "))
+
+const rowsOf = ({ tables }: Content): ReadonlyArray<string> =>
+  tables.flatMap((rows) => rows.map((row) => row.join(" | "))).filter((row) => /\p{L}|\d/u.test(row))
+
+const shareIn = (items: ReadonlyArray<string>, of: ReadonlySet<string>): number =>
+  items.length === 0 ? 1 : items.filter((item) => of.has(item)).length / items.length
+
+/** Whether a page of a document is wrong: its words are in another order than the truth's, or its rows are none of the truth's. */
+export const pageIsWrong = (truth: Content) => {
+  const [words, rows] = [new Set(inARow(truth.words)), new Set(rowsOf(truth))]
+  return (page: Content): boolean =>
+    page.words.length >= FEWEST_WORDS &&
+    (shareIn(inARow(page.words), words) < MOSTLY_FOUND || shareIn(rowsOf(page), rows) < MOSTLY_FOUND)
+}

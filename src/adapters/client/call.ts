@@ -6,8 +6,9 @@ import { counted, sendByXhr, type UploadProgress } from "./progress.ts"
 import { type Sleep, sleep, waitBefore } from "./retry.ts"
 import { addressOf, type Input, newKey, type Outgoing, outgoingOf, type Route } from "./route.ts"
 
-/** Retries of one call, after its first attempt. */
+/** Retries of one call, after its first attempt; of a send fewer: each that reaches a provider and fails leaves a row in the log. */
 const RETRIES = 4
+const SEND_RETRIES = 2
 
 /** How long one attempt may take, milliseconds; a body of bytes gets longer, an event stream has no end. */
 const TIMEOUT_MS = 60_000
@@ -28,9 +29,9 @@ export interface ClientOptions {
   readonly secret?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** `include` lets a page of another origin use its session cookie. */
-  readonly credentials?: RequestCredentials | undefined
+  readonly credentials?: "include" | "omit" | "same-origin" | undefined
   readonly fetch?: typeof fetch | undefined
-  /** Retries of one call after its first attempt, 4 unless it says otherwise. */
+  /** Retries of one call after its first attempt, 4 unless it says otherwise; 2 of a send. A result says how many attempts there were. */
   readonly retries?: number | undefined
   readonly timeoutMs?: number | undefined
   readonly maxAnswerBytes?: number | undefined
@@ -90,7 +91,8 @@ const initOf = (
 })
 
 const maxBytesOf = ({ options }: Session) => options.maxAnswerBytes ?? MAX_ANSWER_BYTES
-const retriesOf = ({ options }: Session, given: CallOptions) => given.retries ?? options.retries ?? RETRIES
+const retriesOf = ({ options }: Session, { keyed }: Route, given: CallOptions) =>
+  given.retries ?? options.retries ?? (keyed ? SEND_RETRIES : RETRIES)
 
 /** Sends a request. An upload with a progress listener uses the one interface of its runtime that reports progress. */
 const transmit = (
@@ -155,7 +157,7 @@ export const call = async (
   // All attempts share the key.
   const outgoing = { ...outgoingOf(route, input["body"]), key: route.keyHeader ? newKey() : undefined }
   // A stream is gone once it was read.
-  const retries = outgoing.body instanceof ReadableStream ? 0 : retriesOf(session, given)
+  const retries = outgoing.body instanceof ReadableStream ? 0 : retriesOf(session, route, given)
   for (let attempts = 1; ; attempts += 1) {
     const answer = await attempt(session, route, session.base + address.url, outgoing, given)
     if ("data" in answer) return { ok: true, status: answer.status, data: answer.data, attempts }
@@ -183,7 +185,7 @@ export const events = (
     return session.send(session.base + address.url, initOf(session, route, headers, signal))
   }
   return watch(connect, {
-    retries: retriesOf(session, given),
+    retries: retriesOf(session, route, given),
     maxBytes: maxBytesOf(session),
     random: Math.random,
     sleep: session.options.sleep ?? sleep,

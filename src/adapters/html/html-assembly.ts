@@ -39,7 +39,7 @@ const assemblyIn = (thread: AssemblyThread) => {
     estimatedPages,
     facts,
     name,
-    note,
+    notes,
     pages,
     survey: known
   }: AssemblyInput<E>): Stream.Stream<string, E> =>
@@ -51,7 +51,7 @@ const assemblyIn = (thread: AssemblyThread) => {
           languageTag(facts.lang) === undefined
             ? yield* thread.ask("detect", { text: survey.sample })
             : undefined
-        const plan = planOf(survey, facts, { detect: () => guess, estimatedPages, name, note })
+        const plan = planOf(survey, facts, { detect: () => guess, estimatedPages, name, notes })
         yield* thread.ask("begin", { document, plan })
         return Stream.make(documentStart(plan)).pipe(
           Stream.concat(

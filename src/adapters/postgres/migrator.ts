@@ -194,12 +194,15 @@ const makeTable = Effect.gen(function* () {
 const failed = (migration: Migration) => (cause: SqlError) =>
   new MigrationError({ message: `migration ${label(migration)} failed: ${describe(cause)}`, cause })
 
+/** False where another process was first. */
 const note = (migration: Migration) =>
-  SqlClient.SqlClient.use(
-    (sql) =>
+  SqlClient.SqlClient.use((sql) =>
+    Effect.map(
       sql`insert into ${sql(TABLE)} (id, name, checksum)
-      values (${migration.id}, ${migration.name}, ${migration.checksum}) on conflict (id) do nothing`
-        .unprepared
+      values (${migration.id}, ${migration.name}, ${migration.checksum}) on conflict (id) do nothing returning id`
+        .unprepared,
+      (rows) => rows.length > 0
+    )
   )
 
 /** Finds an invalid index left by a broken-off statement, which no process is building: it blocks the next attempt. */
@@ -246,8 +249,7 @@ const applyNext = Effect.fnUntraced(function* (files: Files) {
   if (next === undefined) return undefined
   if (next.isConcurrent) {
     yield* untilFree(`migration ${label(next)}`, Effect.mapError(applyConcurrently(next), failed(next)))
-    yield* note(next)
-    return next
+    return (yield* note(next)) ? next : undefined
   }
   return yield* inTurn(
     `migration ${label(next)}`,

@@ -5,7 +5,7 @@ import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { decodeRows } from "./statement.ts"
 import { isMoment, timeColumn } from "./values.ts"
 
-/** Where a page ended: its last row's `created_at` and `id`. */
+/** Where a page ended: its last row's moment and `id`. */
 const Cursor = Schema.fromJsonString(
   Schema.Tuple([Schema.String.check(Schema.makeFilter(isMoment)), Schema.String.check(Schema.isUUID())])
 )
@@ -20,8 +20,20 @@ const readCursor = (cursor: string): Effect.Effect<Cursor, InvalidCursor> =>
     onSome: Effect.succeed
   })
 
-const cursorOf = (createdAt: string, id: string): string =>
-  Buffer.from(JSON.stringify([createdAt, id])).toString("base64url")
+const cursorOf = (moment: string, id: string): string =>
+  Buffer.from(JSON.stringify([moment, id])).toString("base64url")
+
+/** The order of pages: by a moment of the rows, and their `id` where several share one. */
+export interface PageOrder {
+  readonly column: "created_at" | "updated_at"
+  readonly direction: "asc" | "desc"
+}
+
+const NEWEST_FIRST: PageOrder = { column: "created_at", direction: "desc" }
+
+/** `order by`, of rows of a name. */
+const sorted = (name: string, { column, direction }: PageOrder): string =>
+  `order by ${name}.${column} ${direction}, ${name}.id ${direction}`
 
 /** Which rows of a table that has an `id` and a `created_at`. */
 interface PageWanted {
@@ -34,12 +46,15 @@ interface PageWanted {
   readonly conditions: (bind: (value: unknown) => string) => ReadonlyArray<string>
   readonly limit: number
   readonly cursor: string | undefined
+  /** Newest first unless it says otherwise. */
+  readonly order?: PageOrder
 }
 
 /** What every such row has. */
 export interface StoredRow {
   readonly id: string
   readonly created_at: string
+  readonly updated_at?: string
 }
 
 interface Page<Row> {
@@ -58,27 +73,33 @@ export const decodedPage =
 
 /** The rows' conditions with the place where the page begins, and their order; `bind` returns the placeholder of a value. */
 const placed = Effect.fnUntraced(function* (
-  { conditions, cursor, name }: Pick<PageWanted, "conditions" | "cursor" | "name">,
+  { conditions, cursor, name, order = NEWEST_FIRST }: PageWanted,
   bind: (value: unknown) => string
 ) {
   const after = cursor === undefined ? undefined : yield* readCursor(cursor)
-  const place = `(${name}.created_at, ${name}.id)`
+  const place = `(${name}.${order.column}, ${name}.id)`
+  const behind = order.direction === "desc" ? "<" : ">"
   const all = [
     ...conditions(bind),
     ...(after === undefined
       ? []
-      : [`${place} < (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`])
+      : [`${place} ${behind} (${bind(after[0])}::text::timestamptz, ${bind(after[1])}::text::uuid)`])
   ]
-  return `${all.length === 0 ? "" : `where ${all.join(" and ")} `}order by ${name}.created_at desc, ${name}.id desc`
+  return `${all.length === 0 ? "" : `where ${all.join(" and ")} `}${sorted(name, order)}`
 })
 
 /** The rows of a page, of which one more than asked for was read: it shows whether there is a next page. */
-const pageOf = <Row extends StoredRow>(found: ReadonlyArray<Row>, limit: number): Page<Row> => {
+const pageOf = <Row extends StoredRow>(
+  found: ReadonlyArray<Row>,
+  { limit, order = NEWEST_FIRST }: PageWanted
+): Page<Row> => {
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
+  const moment = last?.[order.column]
   return {
     rows,
-    nextCursor: found.length > limit && last !== undefined ? cursorOf(last.created_at, last.id) : null
+    nextCursor:
+      found.length > limit && last !== undefined && moment !== undefined ? cursorOf(moment, last.id) : null
   }
 }
 
@@ -96,21 +117,21 @@ export const newestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
   const { columns, from, limit } = wanted
   const parameters: Array<unknown> = []
   const rows = yield* placed(wanted, (value) => `$${parameters.push(value)}`)
-  return pageOf(yield* run(`select ${columns} from ${from} ${rows} limit ${limit + 1}`, parameters), limit)
+  return pageOf(yield* run(`select ${columns} from ${from} ${rows} limit ${limit + 1}`, parameters), wanted)
 })
 
-/** What {@link readNewestFirst} reads from the database. */
+/** What {@link readInOrder} reads from the database. */
 interface ReadRows<Row> {
   readonly rows: ReadonlyArray<Row>
-  /** `created_at` and `id` of the last row that was read, where it stopped. */
+  /** The moment and `id` of the last row that was read, where it stopped. */
   readonly last: readonly [createdAt: string, id: string] | null
 }
 
 /**
- * The same with a condition that no index answers: it is asked of the `most` newest rows of the others, in one statement. Where it stops
+ * The same with a condition that no index answers: it is asked of the first `most` rows of the others, in one statement. Where it stops
  * there, the cursor leads on, however few rows were found.
  */
-export const readNewestFirst = Effect.fnUntraced(function* <Row extends StoredRow>(
+export const readInOrder = Effect.fnUntraced(function* <Row extends StoredRow>(
   run: Run<ReadRows<Row>>,
   wanted: PageWanted,
   {
@@ -118,25 +139,25 @@ export const readNewestFirst = Effect.fnUntraced(function* <Row extends StoredRo
     most
   }: { readonly condition: (bind: (value: unknown) => string) => string; readonly most: number }
 ): Effect.fn.Return<Page<Row> & { readonly stoppedAfter?: number }, InvalidCursor | StoreUnavailable> {
-  const { columns, from, limit, name } = wanted
+  const { columns, from, limit, name, order = NEWEST_FIRST } = wanted
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`
   const rows = yield* placed(wanted, bind)
   const [answer] = yield* run(
     `with found as materialized (
       select ${columns} from (select * from ${from} ${rows} limit ${most}) as ${name}
-      where ${condition(bind)} order by ${name}.created_at desc, ${name}.id desc limit ${limit + 1}
+      where ${condition(bind)} ${sorted(name, order)} limit ${limit + 1}
     )
     select
-      (select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at desc, f.id desc), '[]') from found f) as rows,
+      (select coalesce(jsonb_agg(to_jsonb(f) ${sorted("f", order)}), '[]') from found f) as rows,
       case when (select count(*) from found) <= ${limit} then (
-        select jsonb_build_array(x.created_at, x.id)
-        from (select ${timeColumn("created_at")}, ${name}.id from ${from} ${rows} offset ${most - 1} limit 1) as x
+        select jsonb_build_array(x.${order.column}, x.id)
+        from (select ${timeColumn(order.column)}, ${name}.id from ${from} ${rows} offset ${most - 1} limit 1) as x
       ) end as last`,
     parameters
   )
   const { last, rows: found } = answer!
   return last === null
-    ? pageOf(found, limit)
+    ? pageOf(found, wanted)
     : { rows: found, nextCursor: cursorOf(...last), stoppedAfter: most }
 })

@@ -1,9 +1,10 @@
 import { join } from "node:path"
 
-import { Clock, Effect, Layer, Schema, Scope } from "effect"
+import { Clock, Effect, Layer, Option, Schema, Scope } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
 import { Provider, reports } from "../../domain/mail/provider.ts"
+import type { ReturnAddress } from "../../domain/mail/return-address.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import {
   type OutboxEntry,
@@ -12,6 +13,7 @@ import {
   SimulatedMail
 } from "../../ports/mail/simulated-mail.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { deliveryReport } from "./delivery-report.ts"
 import { makeKeyMemories } from "./key-memory.ts"
 import { makeOutbox, outboxUnavailable } from "./outbox.ts"
 import { makeScripts } from "./scripts.ts"
@@ -25,11 +27,11 @@ const eventOf = (
   { bcc, cc, configurationSet, from, messageId, subject, tags, to, via }: OutboxEntry,
   type: SimulatedEventType,
   recipients: ReadonlyArray<string> | undefined,
-  now: number
+  { now, returns }: { readonly now: number; readonly returns: ReturnAddress | undefined }
 ): SimulatedEvent | undefined => {
-  if (!isProvider(via) || !reports(via) || messageId === undefined) return undefined
+  if (!isProvider(via) || messageId === undefined) return undefined
   const allRecipients = [...new Set([...to, ...cc, ...bcc].map(formattedKey))]
-  return {
+  const event = {
     provider: via,
     type,
     messageId,
@@ -41,6 +43,7 @@ const eventOf = (
     configurationSet,
     at: new Date(now).toISOString()
   }
+  return reports(via) || Option.isSome(deliveryReport(event, returns)) ? event : undefined
 }
 
 /** Puts a script there; addresses are compared in lower case. */
@@ -64,6 +67,8 @@ export const layer = (options: {
   readonly dataDir: string
   /** `SIMULATE_VENDOR_LIMITS`: `provider_a` takes as few requests a second as Resend. */
   readonly vendorLimits?: boolean
+  /** `BOUNCE_ADDRESS`: where `smtp` reports to; without one it reports nothing. */
+  readonly returns?: ReturnAddress | undefined
   /** Called in a separate fiber after a message to a vendor's test address was accepted, and with requested events. */
   readonly onEvent?: (event: SimulatedEvent) => Effect.Effect<void>
 }): Layer.Layer<SimulatedMail, StoreUnavailable> =>
@@ -89,6 +94,7 @@ export const layer = (options: {
       const make = (provider: Provider) =>
         makeSimulatedProvider({
           provider,
+          returns: options.returns,
           outbox,
           keys,
           next: (asked) =>
@@ -115,7 +121,8 @@ export const layer = (options: {
       return SimulatedMail.of({
         outbox,
         report: Effect.fnUntraced(function* (entry, type, recipients) {
-          const event = eventOf(entry, type, recipients, yield* Clock.currentTimeMillis)
+          const moment = { now: yield* Clock.currentTimeMillis, returns: options.returns }
+          const event = eventOf(entry, type, recipients, moment)
           if (event === undefined) return false
           yield* outbox.mark(entry.id, type)
           yield* onEvent(event)

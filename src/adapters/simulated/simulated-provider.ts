@@ -13,9 +13,11 @@ import {
   withoutPlainRecipients
 } from "../../domain/mail/plain-request.ts"
 import { dedupes, type Provider, reports } from "../../domain/mail/provider.ts"
+import { type ReturnAddress, returnMessageId } from "../../domain/mail/return-address.ts"
 import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { Outbox, SimulatedEvent, SimulatedOutcome } from "../../ports/mail/simulated-mail.ts"
 import { composeMessage, wordsOf } from "../mime/compose-message.ts"
+import { tagIn } from "./delivery-report.ts"
 import { type KeyMemory, type makeKeyMemories, payloadHash } from "./key-memory.ts"
 import { outboxId } from "./outbox.ts"
 import type { Asked } from "./scripts.ts"
@@ -28,10 +30,18 @@ const SLOW = "1 second"
 const UNDER_WAY_MS = 2_000
 
 /** Message ids in the shape of the vendors'. */
-const newMessageId = (provider: Provider, now: number): string =>
-  provider === "provider_a" || provider === "postmark"
+const newMessageId = (
+  { provider, returns }: Pick<Simulation, "provider" | "returns">,
+  { tags }: PlainRequestBody,
+  now: number
+): string => {
+  const tag = tagIn(tags)
+  // A relay's own: what is sent again has the same one.
+  if (provider === "smtp" && returns !== undefined && tag !== undefined) return returnMessageId(returns, tag)
+  return provider === "provider_a" || provider === "postmark"
     ? randomUUID()
     : `0100${now.toString(16).padStart(12, "0")}-${randomUUID()}-000000`
+}
 
 type Box = PlainRequestBody["from"]
 
@@ -43,6 +53,7 @@ const display = ({ name, address }: Box): string => {
 /** What a simulated provider is made of. */
 interface Simulation {
   readonly provider: Provider
+  readonly returns?: ReturnAddress | undefined
   readonly outbox: Outbox
   readonly keys: Awaited<ReturnType<typeof makeKeyMemories>>
   /** What to do with a request. */
@@ -211,7 +222,7 @@ const accept = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const wanted: KeyMemory = {
     payloadHash: payloadHash(request),
-    messageId: newMessageId(provider, now),
+    messageId: newMessageId(simulation, body, now),
     outboxId: outboxId(now),
     at: now
   }

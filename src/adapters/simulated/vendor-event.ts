@@ -228,7 +228,7 @@ const postmarkRequests = (
   }))
 }
 
-/** The vendor's requests for an event of a simulated provider, signed now; none without the secret. */
+/** The vendor's requests for an event of a simulated provider, signed now; none without the secret, and none of a relay. */
 export const vendorRequests = (
   event: SimulatedEvent,
   { busSecret, postmark, webhookSecret }: VendorSecrets
@@ -240,5 +240,7 @@ export const vendorRequests = (
       return busSecret === undefined ? [] : [sesRequest(event, busSecret)]
     case "postmark":
       return postmark === undefined ? [] : postmarkRequests(event, postmark)
+    case "smtp":
+      return []
   }
 }

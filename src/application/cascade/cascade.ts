@@ -7,6 +7,7 @@ import type { NoModel } from "../../domain/conversion/page-line.ts"
 import { HtmlAssembly } from "../../ports/conversion/html-assembly.ts"
 import type { PageSource } from "../../ports/conversion/page-sources.ts"
 import type { VisionAnswer, VisionModel, VisionModelError } from "../../ports/conversion/vision-model.ts"
+import type { Doubt } from "../../reader/model/doubt.ts"
 import type { LayoutPage } from "../../reader/model/layout-page.ts"
 import type { PdfError } from "../../reader/model/pdf-document.ts"
 import {
@@ -40,6 +41,8 @@ export interface PageResult {
   readonly fromBatch: boolean
   /** Why no model converted it though one was wanted: it is from the layout tier, a scan with the words that were recognised. */
   readonly noModel?: NoModel | undefined
+  /** Where the evidence of a page that no model converted disagrees. */
+  readonly doubts?: ReadonlyArray<Doubt> | undefined
 }
 
 /** Rounds of the agentic tier: look at page and draft, correct, until it stops improving. */
@@ -203,12 +206,13 @@ export const convertPage = (
     })
     if (yield* page.isBlank) return result("blank", "")
     if (!usesCascade(options)) {
-      const { html, tier } = yield* page.recognised
-      return result(tier, html)
+      const { doubts, html, tier } = yield* page.recognised
+      return { ...result(tier, html), ...(doubts !== undefined && { doubts }) }
     }
     const best = yield* hifi(page, modelId, work)
     if (best !== undefined && best.tier !== "layout") return result(best.tier, best.html)
     if (work.noAnswer !== undefined && !mayDegrade) return yield* work.noAnswer
-    const { html, tier } = yield* page.recognised
-    return result(tier === "table-of-contents" ? "layout" : tier, html, work.noModel)
+    const { doubts, html, tier } = yield* page.recognised
+    const own = tier === "table-of-contents" ? "layout" : tier
+    return { ...result(own, html, work.noModel), ...(doubts !== undefined && { doubts }) }
   })

@@ -77,8 +77,9 @@ const ownLine = (page: PageSource, noModel: NoModel): Effect.Effect<PageLine, Pd
       const { index, label } = yield* page.layout
       return { page: index, label, tier: "blank", html: "" }
     }
-    const { html, index, label, tier } = yield* page.recognised
-    return { page: index, label, tier: tier === "table-of-contents" ? "layout" : tier, html, noModel }
+    const { doubts, html, index, label, tier } = yield* page.recognised
+    const own = tier === "table-of-contents" ? "layout" : tier
+    return { page: index, label, tier: own, html, noModel, ...(doubts !== undefined && { doubts }) }
   })
 
 /** Pages in order with their pictures, as many together as one call takes. */

@@ -9,6 +9,7 @@ import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { type ResultCheck, ResultChecker } from "../../reader/html/result-check.ts"
 import { pageDocument } from "../../reader/html/shell.ts"
+import { Doubt } from "../../reader/model/doubt.ts"
 import type { PdfError, Picture } from "../../reader/model/pdf-document.ts"
 import { storedLines } from "./stored-lines.ts"
 
@@ -25,9 +26,9 @@ interface OutlinePage {
 
 /**
  * Why a page needs a look: it could not be read; it was read from a picture, but not well; the model left words out, and they
- * were mended; a model was asked for and none converted it, so that the layout tier did.
+ * were mended; a model was asked for and none converted it, so that the layout tier did; or its evidence disagrees (DOC-28).
  */
-export const Look = Schema.Literals(["unreadable", "poorly_read", "mended", "no_model"])
+export const Look = Schema.Literals(["unreadable", "poorly_read", "mended", "no_model", ...Doubt.literals])
 export type Look = typeof Look.Type
 
 const lookOf = (tier: PageLine["tier"]): Look | null => {
@@ -46,13 +47,13 @@ const lookOf = (tier: PageLine["tier"]): Look | null => {
 
 /** Pages of a conversion with their reasons to be looked at. */
 export const outlineOf = (
-  lines: ReadonlyArray<Pick<PageLine, "page" | "label" | "noModel" | "tier">>
+  lines: ReadonlyArray<Pick<PageLine, "doubts" | "page" | "label" | "noModel" | "tier">>
 ): ReadonlyArray<OutlinePage> =>
-  lines.map(({ label, noModel, page, tier }) => ({
+  lines.map(({ doubts, label, noModel, page, tier }) => ({
     page: page + 1,
     label,
     tier,
-    look: noModel === undefined ? lookOf(tier) : "no_model"
+    look: noModel === undefined ? (lookOf(tier) ?? doubts?.[0] ?? null) : "no_model"
   }))
 
 /** Most pictures that one process draws at once for people who look at pages. */
@@ -120,7 +121,7 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
         if (chunks.length === 0) return undefined
         const lines = yield* Stream.fromIterable(chunks).pipe(
           Stream.flatMap(({ key }) => storedLines(objects, key)),
-          Stream.map(({ label, noModel, page, tier }) => ({ label, noModel, page, tier })),
+          Stream.map(({ doubts, label, noModel, page, tier }) => ({ doubts, label, noModel, page, tier })),
           Stream.runCollect
         )
         return outlineOf([...lines])

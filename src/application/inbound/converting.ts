@@ -56,8 +56,8 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
     if (isFinal(mail, reason)) return yield* endInError(mail, about, message)
     return yield* converted.failure
   }
-  const { bytes, complexPages, hasText, leftOut, poorlyReadPages, standardPages, unreadablePages } =
-    converted.success
+  const { bytes, complexPages, doubtfulPages, hasText, leftOut, ...read } = converted.success
+  const { poorlyReadPages, standardPages, unreadablePages } = read
   const pages = creditsFor({ standard: standardPages, complex: complexPages })
   const answer = yield* store.finish(mail, {
     standardPages,
@@ -74,6 +74,7 @@ export const convertMail = Effect.fnUntraced(function* (mail: ClaimedMail) {
       ignored: job.ignored,
       unreadablePages,
       ...(poorlyReadPages === undefined ? {} : { poorlyReadPages }),
+      ...(doubtfulPages === undefined ? {} : { doubtfulPages }),
       ...(leftOut === undefined ? {} : { leftOut }),
       hasText
     },

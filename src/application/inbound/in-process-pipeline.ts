@@ -66,7 +66,7 @@ const emptyPage: Pick<PageContent, "runs" | "fields" | "width"> = { runs: [], fi
 const onePage = (pages: OpenPages, index: number) =>
   pages.page(index).pipe(
     Effect.flatMap((page) => convertPage(page, { options: OPTIONS, modelId: "", mayDegrade: true })),
-    Effect.map(({ html, label, page, tier }): PageLine => ({ html, label, page, tier })),
+    Effect.map(({ doubts, html, label, page, tier }): PageLine => ({ doubts, html, label, page, tier })),
     Effect.catchTag("PdfError", (error) =>
       Effect.as(Effect.logWarning(`page ${index + 1} could not be read: ${error.message}`), notice(index))
     ),
@@ -139,7 +139,7 @@ const convert = Effect.fnUntraced(
     const pagesKey = `${resultKey}.pages.jsonl`
     const { complex, standard, tally } = yield* convertPages(sourceKey, pagesKey, facts.pageCount, turns)
     const { legibility, recognition } = tally
-    const { poorlyReadPages } = recognition
+    const { doubtfulPages, poorlyReadPages } = recognition
     if (legibility.unreadablePages.length === facts.pageCount) {
       yield* objects.remove([pagesKey])
       return yield* new PipelineError({ reason: "document", message: NOTHING_READABLE })
@@ -152,7 +152,7 @@ const convert = Effect.fnUntraced(
     )
     const bytes = yield* objects.put(
       resultKey,
-      Stream.encodeText(assembly.assemble({ facts, name, pages })),
+      Stream.encodeText(assembly.assemble({ facts, name, notes: tally.notes, pages })),
       {
         contentType: "text/html; charset=utf-8"
       }
@@ -164,6 +164,7 @@ const convert = Effect.fnUntraced(
       complexPages: complex,
       ...legibility,
       ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages }),
+      ...(doubtfulPages.length === 0 ? {} : { doubtfulPages }),
       ...(leavesOut(facts.leftOut) ? { leftOut: facts.leftOut } : {})
     }
   },

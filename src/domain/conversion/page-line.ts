@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { Doubt, type DoubtfulPages, doubtfulPages, doubtTexts } from "../../reader/model/doubt.ts"
 import type { Making } from "./making.ts"
 
 /**
@@ -33,7 +34,9 @@ export const PageLine = Schema.Struct({
   /** Absent where a model converted the page, or none was wanted. */
   noModel: Schema.optional(NoModel),
   /** Which model converted the page, where one did. */
-  model: Schema.optional(Schema.String)
+  model: Schema.optional(Schema.String),
+  /** Where the page's evidence disagrees; absent: nowhere, or a model converted the page. */
+  doubts: Schema.optional(Schema.Array(Doubt))
 })
 export type PageLine = typeof PageLine.Type
 
@@ -84,6 +87,8 @@ export interface Recognition {
   readonly recognisedPages: number
   /** Pages from 1 that were not read well, in order. */
   readonly poorlyReadPages: ReadonlyArray<number>
+  /** Doubtful pages, by reason. */
+  readonly doubtfulPages: ReadonlyArray<DoubtfulPages>
 }
 
 /** What models did of a result for which one was asked. */
@@ -114,18 +119,21 @@ export class LegibilityTally {
   readonly #recognised = new Set<number>()
   readonly #poor = new Set<number>()
   readonly #noModel = new Set<number>()
+  readonly #doubts = new Map<number, ReadonlyArray<Doubt>>()
   readonly #tiers = new Map<number, PageLine["tier"]>()
   readonly #models = new Set<string>()
   #byModel = false
   #hasText = false
 
   add({
+    doubts = [],
     html,
     model,
     noModel,
     page,
     tier
-  }: Pick<PageLine, "html" | "model" | "noModel" | "page" | "tier">): void {
+  }: Pick<PageLine, "doubts" | "html" | "model" | "noModel" | "page" | "tier">): void {
+    if (doubts.length > 0) this.#doubts.set(page, doubts)
     this.#tiers.set(page, tier)
     if (model !== undefined) this.#models.add(model)
     if (noModel !== undefined) this.#noModel.add(page + 1)
@@ -153,8 +161,16 @@ export class LegibilityTally {
   get recognition(): Recognition {
     return {
       recognisedPages: this.#recognised.size,
-      poorlyReadPages: [...this.#poor].sort((a, b) => a - b)
+      poorlyReadPages: [...this.#poor].sort((a, b) => a - b),
+      doubtfulPages: doubtfulPages(this.#doubts)
     }
+  }
+
+  /** What the result says above its pages. */
+  get notes(): ReadonlyArray<string> {
+    const { noModelPages } = this.fidelity
+    const withoutModel = noModelPages.length === 0 ? [] : [withoutModelText(noModelPages)]
+    return [...withoutModel, ...doubtTexts(doubtfulPages(this.#doubts))]
   }
 
   get legibility(): Legibility {

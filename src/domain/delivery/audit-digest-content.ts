@@ -19,6 +19,7 @@ const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, fa
 /** What admins do, as `admin_audit_log.action` names it, in words; the target follows. */
 const ACTIONS: ReadonlyMap<string, string> = new Map([
   ["email_suppress", "Suppressed"],
+  ["mail_link", "Made a link to the mail of"],
   ["email_unsuppress", "Removed the suppression of"],
   ["email_unsubscribe", "Unsubscribed"],
   ["email_resubscribe", "Unsubscribed no longer:"]

@@ -37,8 +37,7 @@ export const standingRow = (rows: ReadonlyArray<StoryRow>): StoryRow =>
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const postlane = (...words: ReadonlyArray<string>): string =>
-  `npm run -s postlane -- ${words.map(quoted).join(" ")}`
+const postlane = (...words: ReadonlyArray<string>): string => `npx postlane ${words.map(quoted).join(" ")}`
 
 const say = (text: string, command?: string): Step =>
   command === undefined ? { _tag: "Say", text } : { _tag: "Say", text, command }
@@ -62,7 +61,7 @@ const sendAgain = ({ idempotency_key: key }: StoryRow): Step =>
   )
 
 const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
-  const advice = { mood: "wait", title: "Waits for its retry" } as const
+  const advice = { mood: "wait", title: "Waiting for its retry" } as const
   if (deadLetter !== undefined) {
     return {
       mood: "bad",
@@ -102,7 +101,7 @@ const doubtful = (row: StoryRow, { now }: Known): Advice => {
   const safe = isProvider(provider) && dedupes(provider) && now - Date.parse(written) < IDEMPOTENCY_WINDOW_MS
   return {
     mood: "bad",
-    title: "Nobody can say whether it arrived",
+    title: "Unknown whether it arrived",
     why: "An attempt ended without a clear answer, and no delivery event has settled it.",
     steps: [
       safe && key !== null

@@ -19,7 +19,7 @@ export interface BucketFacts {
 
 const { fail, ok, warn } = verdictsOf("buckets")
 
-const APPLY = "npm run infra -- apply makes it so, or set it by hand"
+const APPLY = "npm run infra -- apply in a checkout makes it so, or set it by hand"
 
 /** A batch job may take 168 hours and its grace, and is collected five times. */
 const FEWEST_DAYS = 8

@@ -14,6 +14,6 @@ export const credentialVerdicts = (facts: CredentialFacts): ReadonlyArray<Verdic
     : fail({
         what: "there are no cloud credentials",
         why: facts.why,
-        do: "set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or give the machine a role (docs/reference/configuration.md says where it is looked for)"
+        do: "set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or give the machine a role (where it is looked for: postlane settings CLOUD_ACCESS_KEY_ID)"
       })
 ]

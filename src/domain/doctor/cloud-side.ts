@@ -50,7 +50,7 @@ export const webhookOf = (baseUrl: string): string =>
   `${baseUrl.replace(/\/$/, "")}/api/webhooks/providerb-events`
 
 /** What to do about whatever the code of the cloud side makes. */
-export const APPLY = "npm run infra -- apply makes it so, or set it by hand"
+export const APPLY = "npm run infra -- apply in a checkout makes it so, or set it by hand"
 
 /** A part of the account as it was looked at. `Unseen`: these credentials may not look, or the service did not answer. */
 export type Found<A> =

@@ -1,5 +1,6 @@
 import { Option, Schema } from "effect"
 
+import { DoubtfulPages } from "../../reader/model/doubt.ts"
 import { leavesOut, LeftOut } from "../../reader/model/left-out.ts"
 import type { Legibility, Recognition } from "../conversion/page-line.ts"
 
@@ -21,6 +22,8 @@ export const PIPELINE_HEADERS = {
   unreadablePages: "x-unreadable-pages",
   /** The same of pages that were read from their pictures, but not well. */
   poorlyReadPages: "x-poorly-read-pages",
+  /** {@link DoubtfulPages} as percent-encoded JSON; absent: none. */
+  doubtfulPages: "x-doubtful-pages",
   /** 0 where the result has no text at all; absent counts as 1. */
   hasText: "x-has-text",
   /** {@link LeftOut} as percent-encoded JSON; absent: nothing was. */
@@ -37,7 +40,7 @@ const MAX_LEFT_OUT = 2000
 
 /** What a result lacks, and what of it was not read well. */
 type Shortcomings = Legibility &
-  Partial<Pick<Recognition, "poorlyReadPages">> & { readonly leftOut?: LeftOut }
+  Partial<Pick<Recognition, "doubtfulPages" | "poorlyReadPages">> & { readonly leftOut?: LeftOut }
 
 const pagesHeader = (name: string, pages: ReadonlyArray<number>): Record<string, string> =>
   pages.length === 0 ? {} : { [name]: pages.slice(0, MAX_NAMED).join(",") }
@@ -50,12 +53,23 @@ const leftOutHeader = (leftOut: LeftOut): string => {
     : leftOutHeader({ ...leftOut, files: leftOut.files.slice(0, -1) })
 }
 
+/** Most pages of each reason that a header names. */
+const MOST_DOUBTFUL = 50
+
+const doubtsHeader = (doubtful: ReadonlyArray<DoubtfulPages>): Record<string, string> => {
+  if (doubtful.length === 0) return {}
+  const named = doubtful.map(({ pages, reason }) => ({ reason, pages: pages.slice(0, MOST_DOUBTFUL) }))
+  return { [PIPELINE_HEADERS.doubtfulPages]: encodeURIComponent(JSON.stringify(named)) }
+}
+
+const decodeDoubts = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Array(DoubtfulPages)))
 const decodeLeftOut = Schema.decodeUnknownOption(Schema.fromJsonString(LeftOut))
 
 /** What the result lacks, according to the headers. */
 export const legibilityHeaders = (lacks: Shortcomings): Record<string, string> => ({
   ...pagesHeader(PIPELINE_HEADERS.unreadablePages, lacks.unreadablePages),
   ...pagesHeader(PIPELINE_HEADERS.poorlyReadPages, lacks.poorlyReadPages ?? []),
+  ...doubtsHeader(lacks.doubtfulPages ?? []),
   ...(leavesOut(lacks.leftOut) ? { [PIPELINE_HEADERS.leftOut]: leftOutHeader(lacks.leftOut) } : {}),
   [PIPELINE_HEADERS.hasText]: lacks.hasText ? "1" : "0"
 })
@@ -79,10 +93,13 @@ const pagesIn = (header: string | null): ReadonlyArray<number> =>
 /** The headers, parsed. */
 export const legibilityOf = (headers: Headers): Shortcomings => {
   const poorlyReadPages = pagesIn(headers.get(PIPELINE_HEADERS.poorlyReadPages))
+  const doubts = decodeDoubts(decoded(headers.get(PIPELINE_HEADERS.doubtfulPages)))
+  const doubtfulPages = Option.getOrElse(doubts, (): ReadonlyArray<DoubtfulPages> => [])
   const leftOut = Option.getOrUndefined(decodeLeftOut(decoded(headers.get(PIPELINE_HEADERS.leftOut))))
   return {
     unreadablePages: pagesIn(headers.get(PIPELINE_HEADERS.unreadablePages)),
     ...(poorlyReadPages.length === 0 ? {} : { poorlyReadPages }),
+    ...(doubtfulPages.length === 0 ? {} : { doubtfulPages }),
     ...(leftOut === undefined ? {} : { leftOut }),
     hasText: headers.get(PIPELINE_HEADERS.hasText) !== "0"
   }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 
+import { DoubtfulPages } from "../../reader/model/doubt.ts"
 import { LeftOut } from "../../reader/model/left-out.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
 
@@ -45,6 +46,8 @@ export const ReplyContent = Schema.Union([
     unreadablePages: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** Pages from 1 that were read from their pictures, but not well; absent: none. */
     poorlyReadPages: Schema.optionalKey(Schema.Array(Schema.Int)),
+    /** Doubtful pages, by reason; absent: none. */
+    doubtfulPages: Schema.optionalKey(Schema.Array(DoubtfulPages)),
     /** What the document holds that was not converted; absent: nothing. */
     leftOut: Schema.optionalKey(LeftOut),
     hasText: Schema.optionalKey(Schema.Boolean)

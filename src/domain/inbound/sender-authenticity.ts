@@ -94,7 +94,7 @@ interface Reported {
 
 /**
  * What the trusted hop reports; the reason where that proves nothing. Its programs (DKIM, SPF, DMARC) each write a separate
- * header: all of its headers count from its topmost one down to the first that is not its, and none below.
+ * header: its headers are those from its topmost one down to the first that is not its, and none below.
  */
 const saidByHop = (
   { headers }: Pick<IncomingMail, "headers">,
@@ -127,12 +127,21 @@ const saidByHop = (
   return hop === undefined ? "no trusted mail hop says whether the sender is genuine" : { reports, lastAt }
 }
 
+/**
+ * What counts of the reports: of several headers about one method the topmost. Those below may be a stranger's, in the hop's name: some
+ * programs leave standing what they cannot read, or what is about a method of another program.
+ */
+const counted = ({ reports }: Reported): ReadonlyArray<MethodResult> => {
+  const reported = new Set<string>()
+  return reports.flatMap((report) => {
+    const first = report.filter(({ method }) => !reported.has(method))
+    for (const { method } of first) reported.add(method)
+    return first
+  })
+}
+
 /** Results that say that the domain has no DMARC record; the second is Exchange Online's. */
 const NO_RECORD: ReadonlySet<string> = new Set(["none", "bestguesspass"])
-
-/** What was said about DMARC first, from the top; undefined where nothing was. */
-const dmarcOf = ({ reports }: Reported): MethodResult | undefined =>
-  reports.flat().find(({ method }) => method === "dmarc")
 
 /**
  * Whether the sender verifiably sent the mail (INBOUND-4), by the `Authentication-Results` of a trusted hop: DMARC passed, or
@@ -157,14 +166,15 @@ export const authenticityOf = (
   if (typeof said === "string") return no(said)
   const unsafe = unquotable(mail, { envelopeFrom, reportAt: said.lastAt })
   if (unsafe !== undefined) return no(unsafe)
-  const dmarc = dmarcOf(said)
+  const results = counted(said)
+  const dmarc = results.find(({ method }) => method === "dmarc")
   if (dmarc === undefined) return no("the trusted mail hop says nothing about DMARC")
   const from = dmarc.properties.get("header.from")
   if (from !== undefined && domainOf(from) !== sender.domain)
     return no("DMARC was checked for another domain than the sender's")
   if (dmarc.result === "pass") return { verified: true }
   if (!NO_RECORD.has(dmarc.result)) return no(`DMARC ${dmarc.result}`)
-  return hasAlignedPass(said.reports.flat(), sender)
+  return hasAlignedPass(results, sender)
     ? { verified: true }
     : no("the sender's domain has no DMARC record, and neither DKIM nor SPF passed for it")
 }

@@ -128,11 +128,14 @@ const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
 
 const isWord = ({ kind }: Token): boolean => kind === "word" || kind === "quoted"
 
-/** The tokens without what is invisible before their first word; behind it is the domain, which drops it by itself. */
-const seenOf = ([first, ...more]: ReadonlyArray<Token>): ReadonlyArray<Token> => {
-  if (first?.kind !== "word") return first === undefined ? [] : [first, ...more]
-  const text = withoutInvisibleStart(first.text)
-  return text === "" ? seenOf(more) : [{ ...first, text }, ...more]
+const isSeenToken = ({ kind, text }: Token): boolean => kind !== "word" || withoutInvisibleStart(text) !== ""
+
+/** The tokens without what is invisible before their first word and apart from their last one; the rest of it is the domain's, which drops it. */
+const seenOf = (tokens: ReadonlyArray<Token>): ReadonlyArray<Token> => {
+  const seen = tokens.slice(Math.max(tokens.findIndex(isSeenToken), 0), tokens.findLastIndex(isSeenToken) + 1)
+  return seen.map((token, at) =>
+    at === 0 && token.kind === "word" ? { ...token, text: withoutInvisibleStart(token.text) } : token
+  )
 }
 
 /** Words with a dot between each two, as one text. */

@@ -56,7 +56,10 @@ export const PROVIDERS = {
 export type Provider = keyof typeof PROVIDERS
 
 /** A provider's name as people know it. */
-export const providerName = (provider: Provider): string => PROVIDERS[provider].vendor.replace("an ", "")
+export const providerName = (provider: Provider): string => vendorName(PROVIDERS[provider].vendor)
+
+/** The same of its vendor as sentences have it. */
+export const vendorName = (vendor: string): string => vendor.replace("an ", "")
 
 /** Its codec. */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)

@@ -21,8 +21,8 @@ export interface AssemblyInput<E> {
   /** All pages in order. Read twice where there is no survey of them: for headings, title and language, and to write. */
   readonly pages: Stream.Stream<PageFragment, E>
   readonly survey?: Survey
-  /** Note to the reader, shown above the document. */
-  readonly note?: string | undefined
+  /** Notes to the reader, shown above the document, a paragraph each. */
+  readonly notes?: ReadonlyArray<string>
   /** Estimated pages of a document without page breaks: its result marks no pages. */
   readonly estimatedPages?: number | undefined
 }

@@ -24,6 +24,17 @@ export interface EmailLogSearch {
   readonly key?: string | undefined
   /** A provider's id of a message, exactly. */
   readonly providerMessageId?: string | undefined
+  /**
+   * One text for all of these: an id, an idempotency key, a provider's id or an address, exactly; where no row has it, a part of an address
+   * or of the subject.
+   */
+  readonly search?: string | undefined
+  /** Where the send came from, exactly. */
+  readonly source?: string | undefined
+  /** A tag of the request; without a value: whatever its value. */
+  readonly tag?: { readonly name: string; readonly value: string | undefined } | undefined
+  /** Only the newest row of each idempotency key: the other filters compare that row. A row without a key counts as one mail. */
+  readonly byMail?: boolean | undefined
   /** The first and the last day, UTC, `YYYY-MM-DD`. */
   readonly since?: string | undefined
   readonly until?: string | undefined
@@ -37,14 +48,40 @@ export interface EmailLogFilter extends EmailLogSearch {
   readonly cursor?: string | undefined
 }
 
+/** Rows of one mail are counted so far. */
+export const MOST_ROWS_OF_MAIL = 1000
+
+/**
+ * A row of a list; a deferred one says how often it was tried, and when it is tried next. Of pages by mail with the number of its mail's
+ * rows, {@link MOST_ROWS_OF_MAIL} at most.
+ */
+export interface ListedMail extends EmailLogRow {
+  readonly retry_at?: string | null
+  readonly attempt_count?: number
+  readonly rows_of_mail?: number
+}
+
 /** Rows, newest first, and where the next page begins; null where this was the last. */
 export interface EmailLogPage {
-  readonly rows: ReadonlyArray<EmailLogRow>
+  readonly rows: ReadonlyArray<ListedMail>
   readonly nextCursor: string | null
   /**
-   * Rows read before the search stopped, when it was for a part of the subject, which no index answers. `nextCursor` continues after them.
+   * Rows read before the search stopped: no index answers a part of the subject or of an address, a tag, a source, or mails. `nextCursor`
+   * continues after them.
    */
   readonly stoppedAfter?: number
+}
+
+/** Which changes. */
+export interface EmailLogChanges extends Omit<EmailLogFilter, "byMail"> {
+  /** A moment, ISO 8601. */
+  readonly changedSince: string
+}
+
+/** Rows by their last change, the oldest first. */
+interface EmailLogChangesPage extends EmailLogPage {
+  /** Where the next look begins, once `nextCursor` is null: no row that changed before it was left out, ISO 8601 with microseconds. */
+  readonly changedUntil: string
 }
 
 /** The rows next to one. */
@@ -64,6 +101,13 @@ export class EmailLogQuery extends Context.Service<
   {
     readonly page: (filter: EmailLogFilter) => Effect.Effect<EmailLogPage, StoreUnavailable | InvalidCursor>
     /**
+     * The rows with a change at a moment or later, each as it stands, up to the moment before which no writer is under way any more: a
+     * late commit is left for the next look. A row that changes while its pages are read comes again on a later page.
+     */
+    readonly changes: (
+      filter: EmailLogChanges
+    ) => Effect.Effect<EmailLogChangesPage, StoreUnavailable | InvalidCursor>
+    /**
      * The rows right before or right behind one, newest first, and whether there are more on that side. None of a row that is not there.
      */
     readonly beside: (
@@ -74,6 +118,11 @@ export class EmailLogQuery extends Context.Service<
     >
     /** How many rows there are; of more than `most`, `most`. Where a page would stop reading, the count does. */
     readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
+    /** The same of each status, whatever status the search names; a status without rows may be left out. */
+    readonly counts: (
+      search: EmailLogSearch,
+      most: number
+    ) => Effect.Effect<ReadonlyMap<EmailStatus, number>, StoreUnavailable>
   }
 >()("postlane/ports/EmailLogQuery") {}
 

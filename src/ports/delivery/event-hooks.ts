@@ -48,7 +48,7 @@ export interface DeliveryRow {
   readonly answerStatus: number | null
   readonly answer: string | null
   readonly error: string | null
-  /** JSON as it is sent. */
+  /** The JSON that is sent. */
   readonly body: string
   readonly createdAt: string
 }

@@ -1,5 +1,6 @@
 import { Context, Data, type Effect } from "effect"
 
+import type { DoubtfulPages } from "../../reader/model/doubt.ts"
 import type { LeftOut } from "../../reader/model/left-out.ts"
 
 /**
@@ -31,6 +32,8 @@ interface Converted {
   readonly unreadablePages: ReadonlyArray<number>
   /** Pages that were read from their pictures, but not well, from 1; absent: none. */
   readonly poorlyReadPages?: ReadonlyArray<number>
+  /** Doubtful pages, by reason; absent: none. */
+  readonly doubtfulPages?: ReadonlyArray<DoubtfulPages>
   /** Whether the result contains any text. */
   readonly hasText: boolean
   /** What the document holds that was not converted; absent: nothing. */

@@ -1,6 +1,6 @@
 import { Context, Schema, type Effect, type Stream } from "effect"
 
-import type { Provider, ReportingProvider } from "../../domain/mail/provider.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 import type { MailProvider } from "./mail-provider.ts"
 
@@ -43,7 +43,8 @@ export type SimulatedEventType = typeof SimulatedEventType.Type
 
 /** A provider's report about a message, before it has the vendor's format. */
 export interface SimulatedEvent {
-  readonly provider: ReportingProvider
+  /** `smtp` reports by mail, to `BOUNCE_ADDRESS`. */
+  readonly provider: Provider
   readonly type: SimulatedEventType
   readonly messageId: string
   /** The recipients that it is about: bare, lower-case. */

@@ -212,12 +212,12 @@ export const planOf = (
     detect,
     estimatedPages,
     name,
-    note
+    notes: said = []
   }: {
     readonly detect: (text: string) => string | undefined
     readonly name: string | undefined
     readonly estimatedPages?: number | undefined
-    readonly note?: string | undefined
+    readonly notes?: ReadonlyArray<string> | undefined
   }
 ): Plan => {
   const lang = languageTag(facts.lang) ?? languageTag(detect(survey.sample)) ?? "en"
@@ -233,6 +233,6 @@ export const planOf = (
   const named = inChapters(survey.named, chaptersOf(survey, ownTitle))
   const { places, repeated } = survey
   const pageCount = estimatedPages === undefined ? survey.pages : 0
-  const notes = [...(note === undefined ? [] : [note]), ...leftOutTexts(facts.leftOut)]
+  const notes = [...said, ...leftOutTexts(facts.leftOut)]
   return { lang, title, ownTitle, contents, places, named, repeated, headings, words, pageCount, notes }
 }

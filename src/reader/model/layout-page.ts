@@ -1,3 +1,4 @@
+import type { Doubt } from "./doubt.ts"
 import type { ExplainedBlock } from "./explained.ts"
 
 /** A page of the layout tier, or of that for tables of contents. */
@@ -17,6 +18,8 @@ export interface LayoutPage {
   readonly isScan?: true
   /** True when its visible text is codes and not letters: without recognition it is no result. */
   readonly isRubble?: true
+  /** Where its evidence disagrees; absent: nowhere. */
+  readonly doubts?: ReadonlyArray<Doubt>
   /** As of {@link PageContent.hasWords}. */
   readonly hasWords?: boolean | undefined
   /** True when nothing on it is visible; undefined where that was not checked. */

@@ -126,6 +126,16 @@ const COMMANDS = [
     async () => (await import("./doctor/dns.ts")).dns
   ),
   command(
+    "settings",
+    "Say what the settings mean, and which are set",
+    async () => (await import("./settings.ts")).settings
+  ),
+  command(
+    "openapi",
+    "Print the OpenAPI document of the HTTP API",
+    async () => (await import("./openapi.ts")).openapi
+  ),
+  command(
     "doctor",
     "Check everything, and say what to do",
     async () => (await import("./doctor/doctor.ts")).doctor

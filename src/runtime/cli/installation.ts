@@ -84,7 +84,7 @@ export const installation = Effect.gen(function* () {
   return Result.isSuccess(found)
     ? found.success
     : yield* new CommandFailed({
-        message: `These settings are wrong:\n${formatProblems(found.failure)}\nAll settings: docs/reference/configuration.md`
+        message: `These settings are wrong:\n${formatProblems(found.failure)}\nAll settings: ${typed("settings")}`
       })
 })
 

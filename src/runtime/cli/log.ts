@@ -12,6 +12,7 @@ import {
   type EmailLogFilter,
   type EmailLogPage,
   EmailLogQuery,
+  type ListedMail,
   MAX_EMAIL_LOG_PAGE
 } from "../../ports/delivery/email-log-query.ts"
 import { onDatabase } from "./installation.ts"
@@ -46,6 +47,21 @@ const flags = {
   subject: Flag.String("subject").pipe(
     Flag.withDescription("Only mail with this in its subject, in any case"),
     Flag.optional
+  ),
+  source: Flag.String("source").pipe(
+    Flag.withDescription("Only mail of exactly this source, such as api:receipts"),
+    Flag.optional
+  ),
+  tag: Flag.String("tag").pipe(Flag.withDescription("Only mail with a tag of this name"), Flag.optional),
+  tagValue: Flag.String("tag-value").pipe(
+    Flag.withDescription("With --tag: only where the tag has exactly this value"),
+    Flag.optional
+  ),
+  byMail: Flag.Boolean("by-mail").pipe(
+    Flag.withDescription(
+      "Each idempotency key once, by its newest row; the other filters are about that row"
+    ),
+    Flag.withDefault(false)
   ),
   key: Flag.String("key").pipe(
     Flag.withDescription("Only rows of exactly this idempotency key"),
@@ -83,9 +99,12 @@ const flags = {
   )
 }
 
-const COLUMNS: ReadonlyArray<Column<EmailLogRow>> = [
+const COLUMNS: ReadonlyArray<Column<ListedMail>> = [
   { title: "TIME (UTC)", cell: ({ created_at }) => created_at.slice(0, 19).replace("T", " ") },
-  { title: "STATUS", cell: ({ status }) => status },
+  {
+    title: "STATUS",
+    cell: ({ rows_of_mail: rows = 1, status }) => (rows === 1 ? status : `${status} (${rows} rows)`)
+  },
   { title: "CATEGORY", cell: ({ category }) => category },
   {
     title: "PROVIDER",
@@ -115,8 +134,8 @@ const page = Effect.fnUntraced(function* (filter: EmailLogFilter) {
 })
 
 const printRows = Effect.fnUntraced(function* (
-  rows: ReadonlyArray<EmailLogRow>,
-  known: TableLayout<EmailLogRow> | undefined
+  rows: ReadonlyArray<ListedMail>,
+  known: TableLayout<ListedMail> | undefined
 ) {
   const { columns } = yield* Shell
   const table = known ?? layoutTable(COLUMNS, rows, columns)
@@ -132,7 +151,7 @@ const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   else if (found.stoppedAfter === undefined) return yield* Console.error("No mail.")
   if (found.stoppedAfter !== undefined)
     yield* Console.error(
-      `\nStopped after ${counted(found.stoppedAfter, "mail")}: no index answers a part of a subject.`
+      `\nStopped after ${counted(found.stoppedAfter, "mail")}: no index answers what was asked for.`
     )
   if (found.nextCursor !== null) yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
 })
@@ -140,7 +159,7 @@ const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
 /** Page by page: memory does not grow with the log, not under `--json` either. */
 const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const json = yield* Json
-  let table: TableLayout<EmailLogRow> | undefined
+  let table: TableLayout<ListedMail> | undefined
   let count = 0
   let cursor = filter.cursor
   if (json) yield* Console.log('{"rows":[')
@@ -171,14 +190,14 @@ const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   const json = yield* Json
   const seen = new Map<string, string>()
   let begun: Beginning | undefined
-  let table: TableLayout<EmailLogRow> | undefined
+  let table: TableLayout<ListedMail> | undefined
   const isNews = ({ created_at, id, status, updated_at }: EmailLogRow) =>
     seen.has(id)
       ? seen.get(id) !== status
       : begun === undefined || created_at > begun.oldest || updated_at > begun.changed
   const look = Effect.gen(function* () {
     const first = seen.size === 0
-    const fresh: Array<EmailLogRow> = []
+    const fresh: Array<ListedMail> = []
     let cursor: string | undefined
     for (let pages = 0; pages < (first ? 1 : FOLLOW_PAGES); pages += 1) {
       const found = yield* page({ ...filter, cursor, limit: MAX_EMAIL_LOG_PAGE })
@@ -203,21 +222,32 @@ const follow = Effect.fnUntraced(function* (filter: EmailLogFilter) {
   return yield* Effect.repeat(look, Schedule.spaced(FOLLOW_EVERY))
 })
 
+/** Says which flags cannot stand together. */
+const faultOf = (input: Command.Command.Config.Infer<typeof flags>): string | undefined => {
+  if (input.follow && (input.all || Option.isSome(input.cursor)))
+    return "--follow shows what is newest: leave --all and --cursor out"
+  if (input.follow && input.byMail) return "--follow shows rows: leave --by-mail out"
+  return Option.isSome(input.tagValue) && Option.isNone(input.tag)
+    ? "--tag-value is the value of a tag: name it with --tag"
+    : undefined
+}
+
 /** `postlane log`. */
 export const log = Command.make("log", flags, (input) =>
   telling(
     Effect.gen(function* () {
-      if (input.follow && (input.all || Option.isSome(input.cursor))) {
-        return yield* new CommandFailed({
-          message: "--follow shows what is newest: leave --all and --cursor out"
-        })
-      }
+      const fault = faultOf(input)
+      if (fault !== undefined) return yield* new CommandFailed({ message: fault })
+      const tag = Option.getOrUndefined(input.tag)
       const filter: EmailLogFilter = {
         status: Option.getOrUndefined(input.status),
         category: Option.getOrUndefined(input.category),
         provider: Option.getOrUndefined(input.provider),
         recipient: Option.getOrUndefined(input.recipient),
         subject: Option.getOrUndefined(input.subject),
+        source: Option.getOrUndefined(input.source),
+        tag: tag === undefined ? undefined : { name: tag, value: Option.getOrUndefined(input.tagValue) },
+        byMail: input.byMail,
         key: Option.getOrUndefined(input.key),
         id: Option.getOrUndefined(input.id),
         providerMessageId: Option.getOrUndefined(input.messageId),
@@ -237,6 +267,10 @@ export const log = Command.make("log", flags, (input) =>
       description: "All mail to one address, as JSON"
     },
     { command: "postlane log --key order-17", description: "What became of one key" },
+    {
+      command: "postlane log --by-mail --source api:receipts",
+      description: "A line a mail, however often it was tried"
+    },
     { command: "postlane log --follow", description: "Watch" }
   ])
 )

@@ -87,6 +87,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     Simulated.layer({
       dataDir: resolve(dataDir),
       vendorLimits: settings.sendQueue.vendorLimits,
+      returns: settings.bounceAddress,
       onEvent: events.onEvent
     })
   )

@@ -86,6 +86,7 @@ const convertWord = Effect.fnUntraced(function* (path: string, name: string) {
     unreadablePages: [],
     recognisedPages: 0,
     poorlyReadPages: [],
+    doubtfulPages: [],
     unreadPictures: [],
     hasText: hasWords(html),
     html: assemble({
@@ -116,6 +117,7 @@ const convertPicture = Effect.fnUntraced(function* (
     unreadablePages: [],
     recognisedPages: tier === "layout" ? 0 : 1,
     poorlyReadPages: tier === "poorly-recognised" ? [1] : [],
+    doubtfulPages: [],
     unreadPictures: hasText ? [] : [1],
     hasText,
     html: assemble({

@@ -61,7 +61,7 @@ const readSettings = (env: Env): Settings => {
   const problems = Result.isSuccess(decoded) ? missing(decoded.success) : decoded.failure
   if (Result.isFailure(decoded) || problems.length > 0)
     throw new Error(
-      `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/reference/configuration.md`
+      `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: npx postlane settings`
     )
   return decoded.success
 }

@@ -6,6 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Logger, Stream } from "effect"
 
 import { readableLanguages } from "../../adapters/tesseract/recognition.ts"
+import type { Doubt } from "../../reader/model/doubt.ts"
 import { leftOutTexts } from "../../reader/model/left-out.ts"
 import { convertDocument, layerOf, NotConverted, saidOf } from "../compose/convert-document.ts"
 
@@ -21,7 +22,7 @@ export interface ReaderOptions {
   readonly keepsRunningLines?: boolean
 }
 
-/** A document as one self-contained, accessible HTML file, or why there is none. Pages are numbered from 1. */
+/** A document as one self-contained, accessible HTML file, or the reason of a refusal. Pages are numbered from 1. */
 export type ReaderResult =
   | {
       readonly ok: true
@@ -34,6 +35,8 @@ export type ReaderResult =
       /** How many pages were read from their pictures, and which of them not well: check what matters. */
       readonly recognisedPages: number
       readonly poorlyReadPages: ReadonlyArray<number>
+      /** Pages to compare with the original, with the reason: their tags and their look disagree, for example. */
+      readonly doubtfulPages: ReadonlyArray<{ readonly reason: Doubt; readonly pages: ReadonlyArray<number> }>
       /** What the document holds that is not in the result, a sentence each. */
       readonly leftOut: ReadonlyArray<string>
     }
@@ -65,6 +68,7 @@ const converted = (folder: string, path: string, options: ReaderOptions) => {
       unreadablePages: made.unreadablePages,
       recognisedPages: made.recognisedPages,
       poorlyReadPages: made.poorlyReadPages,
+      doubtfulPages: made.doubtfulPages,
       leftOut: leftOutTexts(leftOut)
     }
     return result

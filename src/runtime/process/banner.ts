@@ -5,7 +5,7 @@ import { type Provider, PROVIDERS } from "../../domain/mail/provider.ts"
 import { convertAddress } from "../compose/inbound/inbound-parts.ts"
 import { usesLocalModel } from "../compose/objects.ts"
 import { advice, type Settings } from "../settings/settings.ts"
-import { typed } from "./package.ts"
+import { isCheckout, typed } from "./package.ts"
 
 /** What turned out at the start. */
 export interface Place {
@@ -67,6 +67,7 @@ const mailHint = (settings: Settings, place: Place): string => {
   const { smtpPort } = settings.intake
   const url = listening(place)
   const to = convertAddress(settings)
+  if (!isCheckout) return `\n  or mail it to ${to} through the SMTP server of this machine.\n`
   const options = [
     ["127.0.0.1", "0.0.0.0", "::"].includes(host) ? "" : `--host ${host} `,
     smtpPort === 2525 ? "" : `--port ${smtpPort === 0 ? "PORT" : smtpPort} `,

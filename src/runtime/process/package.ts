@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 
 /** True in a checkout, which runs the sources; false in the published package. */
-const isCheckout = import.meta.url.endsWith(".ts")
+export const isCheckout = import.meta.url.endsWith(".ts")
 
 /** The package's own description. */
 export const MANIFEST = new URL("../../../package.json", import.meta.url)

@@ -5,11 +5,12 @@ import { Effect, Result } from "effect"
 import { choosePort } from "../../adapters/http/server/node-server.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
 import { decodeSettings, type Env, formatProblems } from "../settings/settings.ts"
+import { typed } from "./package.ts"
 import { CannotStart } from "./run-program.ts"
 
 const refuse = (problems: Parameters<typeof formatProblems>[0]) =>
   new CannotStart({
-    message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: docs/reference/configuration.md`
+    message: `These settings are wrong or missing:\n${formatProblems(problems)}\nAll settings: ${typed("settings")}`
   })
 
 /**

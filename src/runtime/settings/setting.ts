@@ -26,6 +26,14 @@ export interface Setting extends Notes {
   readonly schema: Schema.Codec<unknown, string | undefined>
 }
 
+/** What holds while a setting is unset, in words; `code` writes a value. */
+export const defaultOf = (setting: Setting, code: (value: string) => string): string => {
+  const { fallback, generated = false, otherwise, unit } = setting
+  if (fallback === undefined)
+    return otherwise ?? (generated ? "none; embedded: generated, kept in the data folder" : "none")
+  return unit === undefined ? code(fallback) : `${code(fallback)} (${unit})`
+}
+
 /** Of an address: the vendor's own unless it is set. */
 export const vendor = { otherwise: "the vendor's" }
 

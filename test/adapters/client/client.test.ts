@@ -188,6 +188,18 @@ describe("sending", () => {
     expect(answer.attempts).toBe(1)
   })
 
+  it("tries a send three times, other calls five, and says how often", async () => {
+    const away = { code: "UNAVAILABLE", type: "t", title: "t", status: 503, detail: "d", retryable: true }
+    const client = createClient({
+      baseUrl: server.url,
+      sleep: () => Promise.resolve(),
+      fetch: () => Promise.resolve(Response.json(away, { status: 503 }))
+    })
+    expect((await client.sending.api({ body: mail })).attempts).toBe(3)
+    expect((await client.sending.api({ body: mail }, { retries: 0 })).attempts).toBe(1)
+    expect((await client.files.listFiles({})).attempts).toBe(5)
+  })
+
   it("queues a mail or a batch, each on a key, reads where they stand, and cancels", async () => {
     const client = createClient({ baseUrl: server.url, secret: PROXY_SECRET })
     const sendAt = new Date(Date.now() + 3_600_000).toISOString()

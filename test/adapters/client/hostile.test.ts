@@ -75,7 +75,7 @@ describe("retries", () => {
       json(502, "<html>"),
       sentAnswer
     )
-    const { client, waits } = clientOf(url)
+    const { client, waits } = clientOf(url, { retries: 4 })
     expect(await client.sending.api({ body: mail })).toMatchObject({ ok: true, attempts: 4 })
     expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     expect(requests[0]?.body).toMatch(/"idempotencyKey":"[\da-f]{32}"/)

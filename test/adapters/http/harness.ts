@@ -35,6 +35,7 @@ import { Uploads } from "../../../src/application/conversion/uploads.ts"
 import { Alerts } from "../../../src/application/delivery/alerts.ts"
 import { AuditDigest } from "../../../src/application/delivery/audit-digest.ts"
 import { EventRecording } from "../../../src/application/delivery/event-recording.ts"
+import { MailLinks } from "../../../src/application/delivery/mail-links.ts"
 import { EventPoll } from "../../../src/application/delivery/poll.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
@@ -137,7 +138,9 @@ export interface Behind {
   readonly paces: QueueConfig["Service"]["paces"]
   readonly queue: Partial<DeferQueue["Service"]>
   readonly page: EmailLogQuery["Service"]["page"]
+  readonly changes: EmailLogQuery["Service"]["changes"]
   readonly count: EmailLogQuery["Service"]["count"]
+  readonly counts: EmailLogQuery["Service"]["counts"]
   readonly story: MailStories["Service"]["of"]
   readonly report: ReadinessReport
   readonly health: HealthBoard["Service"]["read"]
@@ -159,6 +162,7 @@ export interface Behind {
   readonly campaigns: Layer.Layer<CampaignEvents>
   readonly outreach: Layer.Layer<Outreach>
   readonly unsubscribing: Layer.Layer<Unsubscribing>
+  readonly mailLinks: Layer.Layer<MailLinks>
   readonly webhookSecret: string | undefined
   readonly embedded: boolean
   readonly proxySecret: string | undefined
@@ -226,7 +230,11 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.audit ?? Layer.mock(AuditLog, {}),
     behind.suppressions ?? Layer.mock(SuppressionList, {}),
     behind.mailPreferences ?? Layer.mock(MailPreferences, {}),
-    behind.stats ?? Layer.mock(EmailStats, { lastHours: Effect.succeed([]) }),
+    behind.stats ??
+      Layer.mock(EmailStats, {
+        lastHours: Effect.succeed([]),
+        since: () => Effect.succeed({ from: "2026-01-01", stats: [] })
+      }),
     behind.intake ??
       Layer.succeed(
         DeliveryIntake,
@@ -241,6 +249,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     behind.campaigns ?? Layer.succeed(CampaignEvents, CampaignEvents.of({ record: () => Effect.void })),
     behind.outreach ?? Layer.mock(Outreach, {}),
     behind.unsubscribing ?? Layer.mock(Unsubscribing, {}),
+    behind.mailLinks ?? Layer.mock(MailLinks, {}),
     behind.poll ?? Layer.mock(EventPoll, {}),
     behind.access ?? accessWith(["admin"], "adminToken" in behind ? behind.adminToken : ADMIN_TOKEN),
     behind.admins ?? Layer.merge(Layer.mock(Admins, {}), Layer.mock(AdminInvitations, {})),
@@ -313,8 +322,12 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       EmailLogQuery,
       EmailLogQuery.of({
         page: behind.page ?? (() => Effect.succeed({ rows: [], nextCursor: null })),
+        changes:
+          behind.changes ??
+          (() => Effect.succeed({ rows: [], nextCursor: null, changedUntil: "2026-01-02T00:00:00.000000Z" })),
         beside: () => Effect.succeed({ rows: [], hasMore: false }),
-        count: behind.count ?? (() => Effect.succeed(0))
+        count: behind.count ?? (() => Effect.succeed(0)),
+        counts: behind.counts ?? (() => Effect.succeed(new Map()))
       })
     ),
     Layer.succeed(MetricsPage, MetricsPage.of({ text: PrometheusMetrics.format() })),

@@ -364,6 +364,7 @@ describe("R2: a reply with a result", () => {
     readonly hasText: boolean
     readonly unreadablePages: ReadonlyArray<number>
     readonly poorlyReadPages?: ReadonlyArray<number>
+    readonly doubtfulPages?: NonNullable<(typeof TEMPLATE_SAMPLES.success)["doubtfulPages"]>
   }) => renderMail({ ...TEMPLATE_SAMPLES.success, ...lacks }).text
 
   it("names the pages that could not be read, and says that there is no text", () => {
@@ -379,6 +380,15 @@ describe("R2: a reply with a result", () => {
     expect(read([3, 17])).toMatch(/2 pages were read from pictures, but not well[\s\S]*Page 3[\s\S]*Page 17/)
     expect(read([4])).toContain("1 page was read from a picture, but not well")
     expect(read([])).not.toContain("not well")
+  })
+
+  it("DOC-28: names the pages that need a look, and why", () => {
+    const text = textOf({
+      hasText: true,
+      unreadablePages: [],
+      doubtfulPages: [{ reason: "odd_angles", pages: [4] }]
+    })
+    expect(text.replaceAll(/\s+/g, " ")).toContain("Page 4 needs a look beside the original: some text")
   })
 
   it("says nothing of it where nothing is lacking", () => {

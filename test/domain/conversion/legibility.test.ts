@@ -17,4 +17,20 @@ describe("what can be read of a result", () => {
     tally.add({ page: 0, tier: "layout", html: "<p>Words</p>" })
     assert.isTrue(tally.legibility.hasText)
   })
+
+  it("DOC-28: pages that are doubted are named once, by reason, and the result says so", () => {
+    const tally = new LegibilityTally()
+    assert.deepStrictEqual([tally.recognition.doubtfulPages, tally.notes], [[], []])
+    const line = { tier: "layout", html: "<p>Words</p>" } as const
+    for (const page of [4, 2, 4]) tally.add({ ...line, page, doubts: ["unseen_text", "tags_disagree"] })
+    tally.add({ ...line, page: 3, doubts: ["unseen_text"] })
+    assert.deepStrictEqual(tally.recognition.doubtfulPages, [
+      { reason: "tags_disagree", pages: [3, 5] },
+      { reason: "unseen_text", pages: [3, 4, 5] }
+    ])
+    assert.deepStrictEqual(tally.notes, [
+      "Pages 3, 5 need a look beside the original: the tags and what is shown disagree about order or tables.",
+      "Pages 3, 4, 5 need a look beside the original: there is text that nobody sees, in the colour of the paper."
+    ])
+  })
 })

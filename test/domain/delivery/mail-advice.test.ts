@@ -55,7 +55,7 @@ describe("what to do about a mail", () => {
     assert.deepInclude(dead.steps[0], {
       _tag: "Redrive",
       id: "d'1; rm",
-      command: "npm run -s postlane -- dead-letters redrive 'd'\\''1; rm'"
+      command: "npx postlane dead-letters redrive 'd'\\''1; rm'"
     })
   })
 

@@ -235,6 +235,28 @@ describe("a hop that copies what it is given (I3)", () => {
     )
   })
 
+  it("whatever stands below in the hop's name, which it did not remove: what it reported itself counts", () => {
+    const method = fc.constantFrom("dkim", "spf", "dmarc", "DKIM", "arc", "x-own")
+    const value = fc.constantFrom(VICTIM, `ann@${VICTIM}`, "evil.test")
+    const property = fc.constantFrom("header.d", "header.i", "header.from", "smtp.mailfrom")
+    const result = fc
+      .tuple(method, fc.constantFrom("pass", "none", "fail"), property, value)
+      .map(([name, said, key, given_]) => `${name}=${said} ${key}=${given_}`)
+    const forged = fc.array(fc.array(result, { maxLength: 3 }), { minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(fc.constantFrom("opendkim", "google"), forged, fc.boolean(), (name, lines, isQuoted) => {
+        const own = HOPS[name]!(tagsOf(honest))
+        const server = isQuoted ? `"${HOP}"` : HOP
+        const reports = [...own, ...lines.map((results) => [server, ...results].join("; "))]
+        const mail = mailOf(honest, reports)
+        const sender = Result.getOrThrow(parseMailbox(`carol@${VICTIM}`))
+        const delivery = { envelopeFrom: honest.mailFrom, peerTrusted: true }
+        assert.isFalse(authenticityOf(mail, sender, delivery, RULES).verified)
+      }),
+      { numRuns: 1_000 }
+    )
+  })
+
   it("a sender with an honest signature is verified by each of them", () => {
     const own = { ...honest, domain: VICTIM, identity: `@${VICTIM}` }
     for (const name of ["rspamd", "rspamdQuoted", "opendkim", "google"])

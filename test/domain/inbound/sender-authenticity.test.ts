@@ -1,3 +1,4 @@
+import { Redacted } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
@@ -271,6 +272,55 @@ describe("verified senders (INBOUND-4)", () => {
     assert.isFalse(authenticityOf(pass, ann, delivery, none).verified)
     assert.isTrue(authenticityOf(mailOf(), ann, delivery, { ...none, trustsLoopback: true }).verified)
     assert.isFalse(authenticityOf(pass, ann, { ...delivery, peerTrusted: false }, rules).verified)
+  })
+
+  it("a hop that shares a secret is believed with exactly this one, once", () => {
+    const pass = mailOf("mx.hop.test; dmarc=pass header.from=reader.test")
+    const secretly = { ...rules, hopSecret: Redacted.make("s3cret-of-the-hop") }
+    const bearing = (...secrets: ReadonlyArray<string>) =>
+      authenticityOf(
+        {
+          ...pass,
+          headers: [...secrets.map((value) => ({ name: "x-postlane-hop", value })), ...pass.headers]
+        },
+        ann,
+        delivery,
+        secretly
+      ).verified
+    assert.isTrue(bearing("s3cret-of-the-hop"))
+    for (const wrong of [
+      [],
+      [""],
+      ["S3cret-of-the-hop"],
+      ["s3cret-of-the-hoP"],
+      ["s3cret-of-the-ho"],
+      ["s3cret-of-the-hop!"],
+      ["s3cret-of-the-hop", "s3cret-of-the-hop"]
+    ])
+      assert.isFalse(bearing(...wrong), JSON.stringify(wrong))
+  })
+
+  it("what stands between two reports of a hop is its own, and a Received by this hop", () => {
+    const between = (name: string, value = "x"): boolean =>
+      authenticityOf(
+        {
+          from: ["ann@reader.test"],
+          headers: [
+            { name: "authentication-results", value: "mx.hop.test; spf=none" },
+            { name, value },
+            { name: "authentication-results", value: "mx.hop.test; dmarc=pass header.from=reader.test" },
+            { name: "from", value: "Ann <ann@reader.test>" }
+          ]
+        },
+        ann,
+        delivery,
+        rules
+      ).verified
+    for (const own of ["received-spf", "dkim-filter", "arc-seal", "x-spam"]) assert.isTrue(between(own), own)
+    assert.isTrue(between("received", "from a.test by MX.hop.test with ESMTP"))
+    for (const written of ["from mx.hop.test by evil.test with ESMTP", "from mx.hop.test", "by", ""])
+      assert.isFalse(between("received", written), written)
+    for (const foreign of ["subject", "dkim-signature", "from"]) assert.isFalse(between(foreign), foreign)
   })
 
   it("a mail has one sender, or none", () => {

@@ -159,7 +159,9 @@ describe("addresses", () => {
           `${a}john@x.test${b}`,
           `${a}John${b} <${c}john@x.test${d}>`,
           `${a}<john@x.test>${d}`,
-          `John <john@x.test\u200c${d}>`
+          `John <john@x.test\u200c${d}>`,
+          // Apart from the domain it would be a word of its own.
+          `John <john@x.test ${d}\u{e0099}>`
         ]) {
           assert.strictEqual(key(text), "john@x.test")
           assert.strictEqual(writtenKey(text), "john@x.test")

@@ -4,8 +4,11 @@ import fc from "fast-check"
 import {
   advance,
   EmailStatus,
+  isDelivered,
   isProviderFailure,
   isTerminal,
+  isUndelivered,
+  statusesThat,
   statusOfEvent,
   statusRank,
   TERMINAL_STATUSES
@@ -48,6 +51,23 @@ describe("email_log.status", () => {
       "bounced ->",
       "complained ->"
     ])
+  })
+
+  it("says what is known of a mail: that it was accepted, that it arrived, that it came to nothing", () => {
+    assert.deepStrictEqual(statusesThat("accepted"), [
+      "sent",
+      "delivery_delayed",
+      "delivered",
+      "opened",
+      "clicked",
+      "bounced",
+      "complained"
+    ])
+    assert.deepStrictEqual(statusesThat("delivered"), ["delivered", "opened", "clicked", "complained"])
+    assert.deepStrictEqual(statuses.filter(isDelivered), ["delivered", "opened", "clicked"])
+    const withError = statuses.filter((each) => isUndelivered({ status: each, error: "returned" }))
+    assert.deepStrictEqual(withError, ["sent", "delivery_delayed"])
+    for (const each of statuses) assert.isFalse(isUndelivered({ status: each, error: null }))
   })
 
   it("L2: rank never goes down and a terminal status never changes", () => {

@@ -1,4 +1,4 @@
-import { rm, symlink, writeFile } from "node:fs/promises"
+import { copyFile, rm, symlink, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 
 import { startAttacked } from "../../hostile/server.ts"
@@ -19,7 +19,12 @@ const SAID: ReadonlyArray<readonly [language: string, said: RegExp]> = [
 ]
 
 const guide = snippetsOf(new URL("../../../docs/guides/any-language.md", import.meta.url))
-const codeIn = (language: string): string => guide.find((one) => one.language === language)?.text ?? ""
+/** What stands where, once a client is made. */
+const PROGRAMS: ReadonlyArray<readonly [to: string, from: string]> = [
+  ["main.py", "program.py"],
+  ["go.mod", "go.mod"],
+  ["main.go", "program.go"]
+]
 
 /** The guide's command that makes a client. */
 const generate = (generator: string): string =>
@@ -54,9 +59,8 @@ const guided = async ({ cache, root, work }: Place): Promise<ReadonlyArray<Check
     await symlink(await jar(cache, JAR), join(work, "openapi-generator.jar"))
     await symlink(join(root, "public/openapi.json"), join(work, "openapi.json"))
     await writeFile(join(work, "report.pdf"), numbered(2))
-    await writeFile(join(work, "main.py"), codeIn("python"))
-    await writeFile(join(work, "go.mod"), codeIn("text"))
-    await writeFile(join(work, "main.go"), codeIn("go"))
+    for (const [to, from] of PROGRAMS)
+      await copyFile(join(root, "examples/generated-clients", from), join(work, to))
     const found: Array<Check> = []
     for (const [language, said] of SAID)
       found.push(

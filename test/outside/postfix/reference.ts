@@ -4,10 +4,11 @@ import { join } from "node:path"
 import type { Reference } from "../reference.ts"
 import { relayTrial } from "./relay.ts"
 import { smarthostTrial } from "./smarthost.ts"
+import { untriedPostfix } from "./start.ts"
 
 const trial: Reference["run"] = async (place) => {
-  if (process.getuid?.() !== 0)
-    return [{ name: "it is root", outcome: "artefact", detail: "Postfix starts for root alone: not tried" }]
+  const untried = untriedPostfix()
+  if (untried !== undefined) return untried
   // Its processes run as another user.
   await chmod(place.work, 0o755)
   const inFolder = async (name: string, run: Reference["run"]) => {

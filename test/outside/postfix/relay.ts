@@ -5,7 +5,8 @@ import { startAttacked } from "../../hostile/server.ts"
 import { until } from "../../support/until.ts"
 import { startFakeRelay } from "../../support/vendors/fake-relay.ts"
 import type { Check, Reference } from "../reference.ts"
-import { freePort, startPostfix } from "./server.ts"
+import { freePort } from "../services.ts"
+import { startPostfix } from "./start.ts"
 
 const ADMIN = { authorization: "Bearer outside-admin-token" }
 const PROXY_SECRET = "outside-proxy-secret"
@@ -88,6 +89,12 @@ const startChain = async (work: string) => {
         : undefined
   // Mail to good.test is delivered (and thrown away), reports go to the intake, all else to the recipients' server.
   const postfix = await startPostfix(work, relayPort, [
+    "compatibility_level = 3.6",
+    "myhostname = relay.test",
+    "mydestination =",
+    "mynetworks = 127.0.0.0/8",
+    "smtp_tls_security_level = none",
+    "message_size_limit = 50000000",
     "recipient_delimiter = +",
     "relay_domains = bounces.test",
     `transport_maps = inline:{ { good.test = discard:silently } { bounces.test = smtp:[127.0.0.1]:${intake} } }`,

@@ -6,8 +6,9 @@ import { join } from "node:path"
 import { startAttacked } from "../../hostile/server.ts"
 import { until } from "../../support/until.ts"
 import type { Check, Reference } from "../reference.ts"
+import { freePort } from "../services.ts"
 import { must } from "../tools.ts"
-import { freePort, startPostfix } from "./server.ts"
+import { startPostfix } from "./start.ts"
 
 const ADMIN = { authorization: "Bearer outside-admin-token", "content-type": "application/json" }
 const LOST = 2
@@ -54,6 +55,11 @@ export const smarthostTrial: Reference["run"] = async ({ work }) => {
   const proxy = await startProxy(submission)
   const own = await freePort()
   const postfix = await startPostfix(work, own, [
+    "compatibility_level = 3.6",
+    "myhostname = relay.test",
+    "mydestination =",
+    "mynetworks = 127.0.0.0/8",
+    "smtp_tls_security_level = none",
     `relayhost = [127.0.0.1]:${proxy.port}`,
     "smtp_sasl_auth_enable = yes",
     `smtp_sasl_password_maps = inline:{ { [127.0.0.1]:${proxy.port} = any:${token} } }`,

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { startAttacked } from "../../hostile/server.ts"
 import { until } from "../../support/until.ts"
 import type { Check, Reference } from "../reference.ts"
-import { type Ended, pip, run } from "../tools.ts"
+import { type Ended, mavenClasspath, npmPackage, pip, run } from "../tools.ts"
 
 const ADMIN = { authorization: "Bearer outside-admin-token", "content-type": "application/json" }
 const FROM = "noreply@postlane.test"
@@ -137,6 +137,68 @@ sys.exit(0 if mail.send() == 1 else 1)
   )
 }
 
+const NODEMAILER = "nodemailer@7.0.10"
+
+const NODEMAILER_SCRIPT = `import { createRequire } from "node:module"
+const { createTransport } = createRequire(process.argv[2])("nodemailer")
+const [port, token, subject, messageId, from, to] = process.argv.slice(3)
+const transport = createTransport({ host: "127.0.0.1", port: Number(port), auth: { user: "any", pass: token } })
+await transport.sendMail({ from, to, subject, messageId, date: new Date("2026-11-29T10:00:00Z"), text: "Hello." })
+transport.close()
+`
+
+const nodemailer: Client = {
+  name: "nodemailer",
+  version: NODEMAILER.split("@")[1] ?? "",
+  needs: ["npm"],
+  install: async ({ cache }) => void (await npmPackage(cache, NODEMAILER)),
+  send: async ({ messageId, port, subject, token, work }, cache) => {
+    const file = join(work, "send.mjs")
+    await writeFile(file, NODEMAILER_SCRIPT)
+    const home = `${await npmPackage(cache, NODEMAILER)}/`
+    return run(process.execPath, [file, home, String(port), token, subject, messageId, FROM, TO])
+  }
+}
+
+const JAKARTA = "org.eclipse.angus:angus-mail:2.0.3"
+
+const JAKARTA_PROGRAM = `import jakarta.mail.*;
+import jakarta.mail.internet.*;
+import java.util.*;
+
+public class Send {
+  public static void main(String[] args) throws Exception {
+    var settings = new Properties();
+    settings.put("mail.smtp.host", "127.0.0.1");
+    settings.put("mail.smtp.port", args[0]);
+    settings.put("mail.smtp.auth", "true");
+    settings.put("mail.smtp.timeout", "30000");
+    var mail = new MimeMessage(Session.getInstance(settings)) {
+      @Override protected void updateMessageID() throws MessagingException { setHeader("Message-ID", args[3]); }
+    };
+    mail.setFrom(args[4]);
+    mail.setRecipients(Message.RecipientType.TO, args[5]);
+    mail.setSubject(args[2]);
+    mail.setSentDate(new Date(1796000000000L));
+    mail.setText("Hello.");
+    Transport.send(mail, "any", args[1]);
+  }
+}
+`
+
+const jakartaMail: Client = {
+  name: "jakarta-mail",
+  version: JAKARTA.split(":")[2] ?? "",
+  needs: ["java", "mvn"],
+  install: async ({ cache }) => void (await mavenClasspath(cache, [JAKARTA])),
+  send: async ({ messageId, port, subject, token, work }, cache) => {
+    const file = join(work, "Send.java")
+    await writeFile(file, JAKARTA_PROGRAM)
+    const classpath = await mavenClasspath(cache, [JAKARTA])
+    return run("java", ["-cp", classpath, file, String(port), token, subject, messageId, FROM, TO])
+  }
+}
+
 /** Hands the same mail over twice, and once with a token that is wrong. */
 const trial =
   ({ name, send }: Client): Reference["run"] =>
@@ -184,13 +246,19 @@ const trial =
   }
 
 /** Programs that mail by SMTP submission, with a sender token (FRONT-3 to FRONT-7). */
-export const smtpClients: ReadonlyArray<Reference> = [curl, swaks, msmtp, smtplib, django].map(
-  (client): Reference => ({
-    name: client.name,
-    version: client.version,
-    checks: "SMTP submission: a mail handed over twice leaves once, and a wrong token is an error",
-    needs: client.needs,
-    install: client.install ?? (async () => {}),
-    run: trial(client)
-  })
-)
+export const smtpClients: ReadonlyArray<Reference> = [
+  curl,
+  swaks,
+  msmtp,
+  smtplib,
+  django,
+  nodemailer,
+  jakartaMail
+].map((client): Reference => ({
+  name: client.name,
+  version: client.version,
+  checks: "SMTP submission: a mail handed over twice leaves once, and a wrong token is an error",
+  needs: client.needs,
+  install: client.install ?? (async () => {}),
+  run: trial(client)
+}))

@@ -42,7 +42,7 @@ it("DOC-16: it stands above the document, as notes, whatever is in a name", () =
       planOf(
         new Surveyor().survey(),
         { lang: "de", title: "Bericht", leftOut },
-        { detect: () => undefined, name: undefined, note: "Before." }
+        { detect: () => undefined, name: undefined, notes: ["Before."] }
       )
     )
   const html = start({ ...NOTHING, files: ["<img src=x onerror=y>&"], fileCount: 1, remarks: 3 })

@@ -31,6 +31,13 @@ const dataOf = (type: string, text: string): Buffer => {
   return Buffer.concat(strings)
 }
 
+/** Of the root, with a minute for what is not there. */
+const SOA = Buffer.concat([
+  Buffer.from([0, 0, 6, 0, 1, 0, 0, 0, 60, 0, 22]),
+  Buffer.from([0, 0]),
+  ...[1, 60, 60, 60, 60].map((seconds) => Buffer.from([0, 0, 0, seconds]))
+])
+
 const answer = (query: Buffer, zone: Zone): Buffer | undefined => {
   const labels: Array<string> = []
   let at = 12
@@ -62,20 +69,26 @@ const answer = (query: Buffer, zone: Zone): Buffer | undefined => {
     fixed.writeUInt16BE(data.length, 10)
     return Buffer.concat([fixed, data])
   })
-  return Buffer.concat([head, question, ...answers])
+  // Some resolvers take "there is none" for an answer only where the zone's SOA says how long it holds (RFC 2308).
+  const isNothing = records.length === 0 && code !== 2
+  head.writeUInt16BE(isNothing ? 1 : 0, 8)
+  return Buffer.concat([head, question, ...answers, ...(isNothing ? [SOA] : [])])
 }
 
-/** A DNS server on loopback, over UDP; gives its `ip:port`. */
-export const startDns = (zone: Zone): Effect.Effect<string, never, Scope.Scope> =>
+/** A DNS server on loopback, over UDP; gives its `ip:port`. Programs that know no other port need 53. */
+export const startDns = (
+  zone: Zone,
+  { host = "127.0.0.1", port = 0 }: { readonly host?: string; readonly port?: number } = {}
+): Effect.Effect<string, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = createSocket("udp4")
-      socket.on("message", (query, { address, port }) => {
+      socket.on("message", (query, from) => {
         const reply = answer(query, zone)
-        if (reply !== undefined) socket.send(reply, port, address)
+        if (reply !== undefined) socket.send(reply, from.port, from.address)
       })
-      await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+      await new Promise<void>((resolve) => socket.bind(port, host, resolve))
       return socket
     }),
     (socket) => Effect.promise(() => new Promise<void>((resolve) => socket.close(() => resolve())))
-  ).pipe(Effect.map((socket) => `127.0.0.1:${socket.address().port}`))
+  ).pipe(Effect.map((socket) => `${host}:${socket.address().port}`))

@@ -25,7 +25,8 @@ class AsyncPostlane:
     """A connection to Postlane for asyncio; close it, or use it as an asynchronous context manager.
 
     ``token``: bearer token of an owner, or of a program that sends. ``secret``: the relay's shared secret, which goes with
-    ``send_email`` alone. ``retries``: of one call after its first attempt.
+    ``send_email`` alone. ``retries``: of one call after its first attempt, 4 unless
+    it says otherwise; 2 of a send.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class AsyncPostlane:
         *,
         token: Optional[str] = None,
         secret: Optional[str] = None,
-        retries: int = 4,
+        retries: Optional[int] = None,
         transport: Optional[httpx.AsyncBaseTransport] = None,
     ) -> None:
         self._token = token
@@ -214,6 +215,6 @@ class AsyncPostlane:
             except PostlaneError as refused:
                 error = refused
             attempt += 1
-            if attempt > self._retries or not calls.may_repeat(call, error):
+            if attempt > calls.retries_of(call, self._retries) or not calls.may_repeat(call, error):
                 raise error
             await asyncio.sleep(calls.pause(attempt, response))

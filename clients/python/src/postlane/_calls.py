@@ -26,6 +26,9 @@ TIMEOUT = 60.0
 LONG_TIMEOUT = 600.0
 #: The longest wait between two attempts, seconds.
 MAX_PAUSE = 60.0
+#: Retries of one call; of a send fewer, since each that reaches a provider and fails leaves a row in the log.
+RETRIES = 4
+SEND_RETRIES = 2
 #: Statuses of servers and proxies that may do better soon.
 PASSING = {408, 429, 502, 503, 504}
 CHUNK = 1 << 18
@@ -114,6 +117,10 @@ def _refusal(response: httpx.Response) -> PostlaneError:
 
 def no_answer(call: "Call[Any]", cause: Exception) -> PostlaneError:
     return PostlaneError("NO_ANSWER", str(cause) or type(cause).__name__, retryable=call.safe)
+
+
+def retries_of(call: "Call[Any]", given: Optional[int]) -> int:
+    return given if given is not None else SEND_RETRIES if call.keyed else RETRIES
 
 
 def may_repeat(call: "Call[Any]", error: PostlaneError) -> bool:

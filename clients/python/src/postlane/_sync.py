@@ -20,7 +20,8 @@ class Postlane:
     """A connection to Postlane; close it, or use it as a context manager.
 
     ``token``: bearer token of an owner, or of a program that sends. ``secret``: the relay's shared secret, which goes with
-    ``send_email`` alone. ``retries``: of one call after its first attempt.
+    ``send_email`` alone. ``retries``: of one call after its first attempt, 4 unless
+    it says otherwise; 2 of a send.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Postlane:
         *,
         token: Optional[str] = None,
         secret: Optional[str] = None,
-        retries: int = 4,
+        retries: Optional[int] = None,
         transport: Optional[httpx.BaseTransport] = None,
     ) -> None:
         self._token = token
@@ -209,6 +210,6 @@ class Postlane:
             except PostlaneError as refused:
                 error = refused
             attempt += 1
-            if attempt > self._retries or not calls.may_repeat(call, error):
+            if attempt > calls.retries_of(call, self._retries) or not calls.may_repeat(call, error):
                 raise error
             time.sleep(calls.pause(attempt, response))

@@ -38,10 +38,17 @@ export const ROUTES = {
   admin: {
     emailLog: "GET /api/admin/email-log",
     emailLogCount: "GET /api/admin/email-log/count",
+    emailLogCounts: "GET /api/admin/email-log/counts",
     emailLogCsv: "GET /api/admin/email-log.csv text",
     mailStory: "GET /api/admin/email-log/{sendId}",
     deadLetters: "GET /api/admin/dead-letters",
     redrive: "POST /api/admin/dead-letters/{id}/redrive"
+  },
+  mailLinks: {
+    make: "POST /api/admin/mail-links"
+  },
+  customerMail: {
+    show: "GET /customer-mail/{token} text"
   },
   auditLog: {
     auditLog: "GET /api/admin/audit-log"
@@ -79,7 +86,8 @@ export const ROUTES = {
     redeliverEvent: "POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver"
   },
   stats: {
-    emailStats: "GET /api/admin/email-stats"
+    emailStats: "GET /api/admin/email-stats",
+    emailStatsCsv: "GET /api/admin/email-stats.csv text"
   },
   webhook: {
     providerA: "POST /functions/v1/provider-a-webhook",

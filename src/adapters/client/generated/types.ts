@@ -184,7 +184,7 @@ export interface ResultPage {
   /** From 1. */ readonly page: number
   readonly label: string
   readonly tier: "blank" | "layout" | "table-of-contents" | "recognised" | "poorly-recognised" | "hifi-single-pass" | "coverage-retry" | "agentic" | "math-ocr" | "harness" | "unreadable"
-  /** Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer. */ readonly look: "unreadable" | "poorly_read" | "mended" | "no_model" | null
+  /** Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer; its tags and its look disagree; cells of a table are left over; it has text that nobody sees, text at odd angles, or letters that the file does not name. */ readonly look: "unreadable" | "poorly_read" | "mended" | "no_model" | "tags_disagree" | "cells_left_over" | "unseen_text" | "odd_angles" | "letters_unsure" | null
 }
 
 export interface AdminInvited {
@@ -834,6 +834,16 @@ export interface AuditLogRow {
   readonly created_at: string
 }
 
+export interface MailLink {
+  /** A secret: it opens by itself. */ readonly url: string
+  readonly expiresAt: string
+}
+
+export interface MailLinkRequest {
+  readonly recipient: string
+  /** How long it works; 7 unless it says otherwise. */ readonly days?: number | undefined
+}
+
 export interface MailStory {
   readonly standing: { readonly status: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained"; readonly title: string; readonly why: string; readonly steps: ReadonlyArray<{ readonly text: string; readonly command: string | null; readonly unsuppress: string | null; readonly redrive: string | null }> }
   readonly rows: ReadonlyArray<MailStoryRow>
@@ -915,6 +925,9 @@ export interface EmailLogRow {
   readonly provider_message_id: string | null
   readonly alerted_at: string | null
   readonly raw: unknown
+  readonly retry_at?: string | null | undefined
+  readonly attempt_count?: number | undefined
+  /** With `by=mail`: how many rows its mail has; 1000 stands for that many or more */ readonly rows_of_mail?: number | undefined
 }
 
 export interface Readiness {
@@ -1189,21 +1202,28 @@ export interface Operations {
   }
   /** The send log, newest first: `GET /api/admin/email-log` */
   readonly "admin.emailLog": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
-    readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined }
+    readonly input: { readonly by?: "mail" | undefined; readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly source?: string | number | undefined; readonly tag?: string | number | undefined; readonly tagValue?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined; readonly changedSince?: string | number | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly success: { readonly rows: ReadonlyArray<EmailLogRow>; readonly nextCursor: string | null; readonly stoppedAfter?: number | undefined; readonly changedUntil?: string | undefined }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** How many rows of the send log match: `GET /api/admin/email-log/count` */
   readonly "admin.emailLogCount": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly by?: "mail" | undefined; readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly source?: string | number | undefined; readonly tag?: string | number | undefined; readonly tagValue?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: { readonly count: number; readonly more: boolean }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** How many rows of the send log match, by status: `GET /api/admin/email-log/counts` */
+  readonly "admin.emailLogCounts": {
+    readonly input: { readonly by?: "mail" | undefined; readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly source?: string | number | undefined; readonly tag?: string | number | undefined; readonly tagValue?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly success: { readonly counts: { readonly deferred: number; readonly sent: number; readonly delivery_delayed: number; readonly delivered: number; readonly opened: number; readonly clicked: number; readonly suppressed: number; readonly failed: number; readonly bounced: number; readonly complained: number }; readonly most: number }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** The send log as CSV, newest first, streamed: `GET /api/admin/email-log.csv` */
   readonly "admin.emailLogCsv": {
-    readonly input: { readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
+    readonly input: { readonly by?: "mail" | undefined; readonly status?: "deferred" | "sent" | "delivery_delayed" | "delivered" | "opened" | "clicked" | "suppressed" | "failed" | "bounced" | "complained" | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined; readonly recipient?: string | number | undefined; readonly subject?: string | number | undefined; readonly id?: string | number | undefined; readonly key?: string | number | undefined; readonly messageId?: string | number | undefined; readonly search?: string | number | undefined; readonly source?: string | number | undefined; readonly tag?: string | number | undefined; readonly tagValue?: string | number | undefined; readonly since?: string | number | undefined; readonly until?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
@@ -1227,6 +1247,20 @@ export interface Operations {
     readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly id: string; readonly redriven: true }
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Makes a link that shows what one address was mailed: `POST /api/admin/mail-links` */
+  readonly "mailLinks.make": {
+    readonly input: { readonly body: MailLinkRequest }
+    readonly success: MailLink
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** What one address was mailed, newest first: `GET /customer-mail/{token}` */
+  readonly "customerMail.show": {
+    readonly input: { readonly token: string | number; readonly cursor?: string | number | undefined }
+    readonly success: string
+    readonly problem: "INVALID_REQUEST" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** What admins did, newest first: `GET /api/admin/audit-log` */
@@ -1380,6 +1414,13 @@ export interface Operations {
   readonly "stats.emailStats": {
     readonly input: { readonly days?: string | number | undefined }
     readonly success: { readonly days: number; readonly from: string; readonly rows: ReadonlyArray<EmailStatsRow>; readonly totals: EmailStatsTotals }
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The same as CSV, of one category or provider where they are given: `GET /api/admin/email-stats.csv` */
+  readonly "stats.emailStatsCsv": {
+    readonly input: { readonly days?: string | number | undefined; readonly category?: "auth" | "transactional" | "notification" | "alert" | "marketing" | "unknown" | undefined; readonly provider?: "provider_a" | "provider_b" | "smtp" | "postmark" | undefined }
+    readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }

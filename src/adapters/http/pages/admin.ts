@@ -3,10 +3,9 @@ import { ALERT_CHANNELS, CHANNEL_NAMES } from "../../../domain/delivery/alert-po
 import { WantedType } from "../../../domain/delivery/event-hooks.ts"
 import { MailOutcome } from "../../../domain/inbound/mail-outcome.ts"
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
-import { type Provider } from "../../../domain/mail/provider.ts"
-import { EmailStatus } from "../../../domain/mail/status.ts"
-import { Category, ListedReason, UNKNOWN_CATEGORY } from "../../../domain/mail/suppression/policy.ts"
-import { ADMIN_SCREENS, type AdminScreen, pathTo } from "../../../domain/pages.ts"
+import type { Provider } from "../../../domain/mail/provider.ts"
+import { Category, ListedReason } from "../../../domain/mail/suppression/policy.ts"
+import { ADMIN_SCREENS, type AdminScreen, pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
 import { CONTACT_KINDS, CONTACT_STATES } from "../../../ports/accounts/accounts.ts"
 import {
   MAX_CUSTOMER_NAME,
@@ -16,22 +15,17 @@ import {
 } from "../../../ports/accounts/customers.ts"
 import { MAIL_STEPS } from "../../../ports/inbound/incoming-mails.ts"
 import { confirmDialog, dialog } from "./dashboard.ts"
+import { input, pager, select } from "./fields.ts"
 import { type Html, html, lines } from "./html.ts"
+import { logMain } from "./mail/log.ts"
 import { TOKENS } from "./people/tokens.ts"
 import { option, words } from "./ui.ts"
 
-const select = (name: string, label: string, values: ReadonlyArray<string>, any: string): Html =>
-  html`<div class="field"><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}">${option("", any)}${values.map((value) => option(value, words(value)))}</select></div>`
-
-const input = (name: string, label: string, type = "text"): Html =>
-  html`<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" autocomplete="off" spellcheck="false"></div>`
-
-/** A filter; the rarer fields are folded away, unless one of them is set. */
-const filters = (screen: AdminScreen, fields: ReadonlyArray<Html>, rarer: ReadonlyArray<Html> = []): Html =>
+/** A filter. */
+const filters = (screen: AdminScreen, fields: ReadonlyArray<Html>): Html =>
   html`<form class="filters" id="filters" method="get" action="${pathTo.adminScreen(screen)}" role="search" aria-label="Filter">
 ${lines(fields)}
-${rarer.length === 0 ? undefined : html`<details class="rarer"><summary>More filters</summary><div class="filters">${lines(rarer)}</div></details>`}
-<div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${pathTo.adminScreen(screen)}">Show all</a></div>
+<div class="buttons"><button type="submit" class="primary">Filter</button> <a class="button" href="${pathTo.adminScreen(screen)}">Clear</a></div>
 </form>`
 
 /** The place of a table that its module fills; it can be scrolled by keyboard where it is wider than the screen. */
@@ -48,8 +42,6 @@ const tablePlace = (id: string, caption: string): Html =>
   html`<div class="table" id="${id}-box" role="region" aria-labelledby="${id}-caption" tabindex="0">
 <table id="${id}" class="cards"><caption id="${id}-caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
-
-const pager = html`<nav class="pager" aria-label="Pages" id="pager" hidden><a id="first" class="button" hidden>First page</a> <a id="previous" class="button" hidden>Previous page</a> <a id="next" class="button" hidden>Next page</a></nav>`
 
 const statusLinks = html`<nav class="statuses" aria-label="Jobs by status"><ul>
 ${lines(
@@ -78,26 +70,6 @@ ${pager}
 <ul id="others" class="others" aria-labelledby="others-title"></ul>
 <div id="more-others" class="buttons"></div>
 ${confirmDialog}`
-
-const emailLog = (providers: ReadonlyArray<Provider>) => html`${filters(
-  "email-log",
-  [
-    input("recipient", "Address: To, Cc or Bcc"),
-    select("status", "Status", EmailStatus.literals, "Any"),
-    input("subject", "Part of the subject")
-  ],
-  [
-    select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any"),
-    select("provider", "Provider", providers, "Any"),
-    input("key", "Idempotency key"),
-    input("messageId", "Provider’s id"),
-    input("since", "First day (UTC)", "date"),
-    input("until", "Last day (UTC)", "date")
-  ]
-)}
-<div class="above"><p id="total" class="help"></p><p id="stopped" class="help" role="status" hidden></p><a id="export" class="button" hidden download>Export as CSV</a></div>
-${listPlace("Sends, newest first")}
-${pager}`
 
 const QUEUE = html`<p>Mail that waits to be sent: category by category, at the pace that each provider takes. Pausing ends nothing that is being sent already.</p>
 <p id="stale" class="problem" hidden></p>
@@ -161,12 +133,12 @@ ${listPlace("Customers, newest first")}
 ${pager}
 ${creditsDialog}`
 
-const ADMINS = html`<p>People who sign in to these pages by mail. Who only looks can change nothing. Programs use tokens.</p>
+const ADMINS = html`<p>People who sign in to these pages by mail. A reader can change nothing. Programs use tokens.</p>
 <form class="card write" id="add" hidden>
 <h2>Invite an admin</h2>
 <div class="filters">
 <div class="field"><label for="add-email">Address</label><input id="add-email" type="email" required autocomplete="off" maxlength="320"></div>
-<div class="field"><label for="add-right">May</label><select id="add-right"><option value="admin">Change everything</option><option value="admin:read">Only look</option></select></div>
+<div class="field"><label for="add-right">Role</label><select id="add-right"><option value="admin">Admin</option><option value="admin:read">Reader</option></select></div>
 <div class="buttons"><button type="submit" class="primary">Invite</button></div>
 </div>
 <p id="added" class="done" hidden></p>
@@ -224,10 +196,6 @@ ${lines(CHANNEL_NAMES.map((channel) => html`<label class="check"><input type="ch
 <p id="saved" class="done" hidden></p>
 </form>`
 
-const STATISTICS = html`${days("statistics", [7, 30, 90, 365], 30)}
-<dl id="totals" class="figures"></dl>
-${listPlace("Mails by day, category and provider (days in UTC)")}`
-
 const COSTS = html`${days("costs", [7, 30, 90, 365], 30)}
 <dl id="totals" class="figures"></dl>
 ${listPlace("What models cost, by source, US dollars")}`
@@ -237,10 +205,14 @@ ${filters("audit", [input("action", "Action, exactly"), input("target", "Target,
 ${listPlace("Actions, newest first")}
 ${pager}`
 
+/** The screens that their scripts fill; the others are complete as they are served. */
+type FilledScreen = Exclude<AdminScreen, "statistics">
+export const FILLED_SCREENS = SCREEN_NAMES.filter((name) => name !== "statistics")
+
 /** What each screen has below its heading. */
-const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScreen, Html>> => ({
+const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<FilledScreen, Html>> => ({
   jobs: JOBS,
-  "email-log": emailLog(providers),
+  "email-log": logMain(providers),
   queue: QUEUE,
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
@@ -251,17 +223,15 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<AdminScr
   messages: MESSAGES,
   "event-hooks": EVENT_HOOKS,
   notifications: NOTIFICATIONS,
-  statistics: STATISTICS,
   costs: COSTS,
   audit: AUDIT
 })
 
 /** The screen of this name; the module of the same name fills it. `providers`: those that its filters name. */
-export const adminScreen = (name: AdminScreen, providers: ReadonlyArray<Provider>) => {
+export const adminScreen = (name: FilledScreen, providers: ReadonlyArray<Provider>) => {
   const title = ADMIN_SCREENS[name]
-  return {
-    title,
-    main: html`<h1>${title}</h1>\n${screensOf(providers)[name]}`,
-    script: `${name === "tokens" ? "people" : "admin"}/${name}.js`
-  }
+  const shown = screensOf(providers)[name]
+  // The log has buttons next to its heading.
+  const main = name === "email-log" ? shown : html`<h1>${title}</h1>\n${shown}`
+  return { title, main, script: `${name === "tokens" ? "people" : "admin"}/${name}.js` }
 }

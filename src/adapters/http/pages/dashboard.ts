@@ -57,7 +57,7 @@ export const dashboardMain = html`<h1>Your documents</h1>
 <section aria-labelledby="files-title">
 <h2 id="files-title" tabindex="-1">Files</h2>
 <details class="explain">
-<summary>Which way to convert?</summary>
+<summary>Which mode?</summary>
 <dl>
 <dt>Standard</dt><dd>Text, headings, lists and tables as they read best on every screen. Quick.</dd>
 <dt>High fidelity</dt><dd>A model reads each page: better with scans, formulas and hard layouts. Slower; long documents may wait for a batch.</dd>
@@ -73,7 +73,7 @@ export const dashboardMain = html`<h1>Your documents</h1>
 </div>
 <div id="chosen" class="chosen" role="group" aria-label="Selected files" hidden>
 <p id="chosen-count" class="facts"></p>
-<div class="field"><label for="chosen-way">Way to convert</label><select id="chosen-way"><option value="">As chosen for each file</option><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select></div>
+<div class="field"><label for="chosen-way">Mode</label><select id="chosen-way"><option value="">As chosen for each file</option><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select></div>
 <button type="button" id="convert-chosen" class="primary">Convert</button>
 <a id="download-chosen" class="button" download="results.zip" hidden>Download</a>
 <button type="button" id="delete-chosen" class="danger">Delete</button>

@@ -1,16 +1,15 @@
-import { type AlarmName, BOUNCES, COMPLAINTS } from "../../../domain/delivery/alarm-rules.ts"
+import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { type Period, PERIODS } from "../../../domain/delivery/health.ts"
-import { hasEvents, summarize } from "../../../domain/delivery/stats.ts"
 import { type Provider, providerName } from "../../../domain/mail/provider.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
 import type { ReadinessReport } from "../../../ports/readiness.ts"
-import { gauge } from "./charts.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
-import { mailChart } from "./mail-chart.ts"
-import { banner, figures, moment, NOTHING, number, option, percent, table, usd } from "./ui.ts"
+import { mailChart } from "./mail/chart.ts"
+import { mailFigures } from "./mail/figures.ts"
+import { banner, moment, NOTHING, number, option, table, usd } from "./ui.ts"
 
 /** What the page's address asks for. */
 export interface HealthQuery {
@@ -60,68 +59,10 @@ const filters = ({ days, provider }: HealthQuery, providers: ReadonlyArray<Provi
 <button type="submit">Show</button>
 </form>`
 
-const PREVIOUS: Readonly<Record<Period, string>> = {
-  1: "the day before",
-  7: "the 7 days before",
-  30: "the 30 days before",
-  90: "the 90 days before"
-}
-
-const share = (rate: number | null, isKnown: boolean): string =>
-  rate === null || !isKnown ? NOTHING : percent(rate)
-
-/** What is drawn of a rate that has a limit: the scale ends at twice the limit. */
-const limited = (rate: number | null, limit: number) => ({
-  isBad: rate !== null && rate > limit,
-  drawn: gauge({ share: rate ?? 0, limit, most: 2 * limit })
-})
-
-/** The figures of a period, each with its value in the previous one. */
-const numbers = ({ query, stats = { now: [], before: [] } }: Health, since: string): Html => {
-  const [now, before] = [summarize(stats.now), summarize(stats.before)]
-  // Rates are unknown until an event has come.
-  const isKnown = hasEvents(now)
-  const then = (text: string) => `${text} in ${PREVIOUS[query.days]}`
-  const asked = { ...(query.provider === undefined ? {} : { provider: query.provider }), since }
-  const log = (status: string, text: string) =>
-    html`<a href="${pathTo.adminScreen("email-log", { status, ...asked })}">${text}</a>`
-  const past = (rate: number | null) => then(share(rate, hasEvents(before)))
-  return figures([
-    {
-      name: html`<a href="${pathTo.adminScreen("email-log", asked)}">Mails</a>`,
-      value: number(now.total),
-      below: then(number(before.total))
-    },
-    {
-      name: log("delivered", "Delivered"),
-      value: share(now.rates.delivered, isKnown),
-      below: past(before.rates.delivered)
-    },
-    {
-      name: log("bounced", "Bounced"),
-      value: share(now.rates.bounced, isKnown),
-      ...limited(now.rates.bounced, BOUNCES.above),
-      below: `${number(now.byStatus.bounced)} · limit ${percent(BOUNCES.above)} · ${past(before.rates.bounced)}`
-    },
-    {
-      name: log("complained", "Reported as spam"),
-      value: share(now.rates.complained, isKnown),
-      ...limited(now.rates.complained, COMPLAINTS.above),
-      below: `${number(now.byStatus.complained)} · limit ${percent(COMPLAINTS.above)} · ${past(before.rates.complained)}`
-    },
-    {
-      name: log("failed", "Failed"),
-      value: number(now.byStatus.failed),
-      below: then(number(before.byStatus.failed))
-    },
-    { name: "Failed over", value: number(now.failedOver), below: then(number(before.failedOver)) }
-  ])
-}
-
 const mail = (health: Health): Html => {
   const { buckets, query, stats } = health
   if (stats === undefined) return away("The send log")
-  return html`${numbers(health, buckets[0]?.slice(0, 10) ?? "")}
+  return html`${mailFigures(stats, { days: query.days, since: buckets[0]?.slice(0, 10) ?? "", provider: query.provider })}
 ${mailChart("mails", query.days === 1 ? "Mails an hour" : "Mails a day", stats.now, buckets)}`
 }
 

@@ -2,28 +2,36 @@ import { createHash } from "node:crypto"
 
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
+import { pathTo } from "../../../domain/pages.ts"
 import { PAGE_MEDIA_TYPE } from "../server/representations.ts"
 import { type Html, html } from "./html.ts"
 import { ICON_PATH } from "./paths.ts"
 
+/** The tokens of `app.css`, as far as pages without assets need them. */
 const STYLE = html`
 :root {
-  color-scheme: light dark; font: 1rem/1.55 system-ui, sans-serif;
-  --ground: light-dark(#f5f6f4, #13171b); --surface: light-dark(#fff, #1b2127); --line: light-dark(#d5dad6, #37414a);
-  --edge: light-dark(#7b8580, #7f8c97); --text: light-dark(#1c2522, #e9edf0); --accent: light-dark(#0b6157, #6fd0bf);
+  color-scheme: light dark; font: .9375rem/1.5 system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+  --ground: light-dark(#fbfcfb, #101418); --surface: light-dark(#fff, #171d22); --line: light-dark(#dfe4e1, #2d363e);
+  --edge: light-dark(#7b8580, #7f8c97); --text: light-dark(#18211e, #e8edf0); --accent: light-dark(#0b6157, #6fd0bf);
   --on-accent: light-dark(#fff, #06231f); background: var(--ground); color: var(--text)
 }
-body { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem; overflow-wrap: anywhere }
-h1 { font-size: 1.65rem; line-height: 1.2 }
+body { margin: 0; overflow-wrap: anywhere }
+header { display: flex; gap: 1rem; align-items: center; min-height: 3.25rem; padding: .25rem 1.25rem; background: var(--surface); border-bottom: 1px solid var(--line) }
+header a { padding: .3rem 0; color: var(--text); text-decoration: none }
+header a:first-child { font-size: 1.125rem; font-weight: 700; letter-spacing: -.02em }
+main { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em }
+h2 { font-size: 1.125rem }
 a { color: var(--accent) }
 table { border-collapse: collapse; width: 100% }
 caption { text-align: start; padding-block: .5rem }
 th, td { text-align: start; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--surface) }
 label { display: block; padding-block: .5rem; font-weight: 600 }
-input { font: inherit; width: 100%; max-width: 30rem; padding: .5rem .7rem; box-sizing: border-box; color: inherit; background: var(--surface); border: 1px solid var(--edge); border-radius: .5rem }
-button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; margin-block: 1rem; cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem }
-:is(a, button, input, pre):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+input { font: inherit; width: 100%; max-width: 30rem; min-height: 2.25rem; padding: .25rem .6rem; box-sizing: border-box; color: inherit; background: var(--surface); border: 1px solid var(--edge); border-radius: .375rem }
+button { font: inherit; font-weight: 600; min-height: 2.25rem; padding: .25rem .8rem; margin-block: 1rem; cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .375rem }
+[role=alert] { max-width: 48rem; padding: .5rem .8rem; color: light-dark(#a3231d, #ff9d94); background: light-dark(#fbeae8, #3a1f1d); border-inline-start: .25rem solid; border-radius: .375rem }
+:is(a, button, input, pre):focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `
 
 const STYLE_HASH = createHash("sha256").update(STYLE.toString()).digest("base64")
@@ -55,16 +63,27 @@ ${given.body}
 </html>
 `
 
-/** A page without the shell, for people with a link and no session: it loads its icon alone. `head`: what it adds to its head. */
-export const page = (title: string, main: Html, head?: Html): Html =>
+const bare = (title: string, main: Html, head: Html | undefined, frame: Html | undefined): Html =>
   documentOf({
     title,
     icon: ICON_PATH,
     head: html`<style>${STYLE}</style>${head}`,
-    body: html`<main>
+    body: html`${frame}<main>
 ${main}
 </main>`
   })
+
+/** A page without the shell, for people with a link and no session: it loads its icon alone. `head`: what it adds to its head. */
+export const page = (title: string, main: Html, head?: Html): Html => bare(title, main, head, undefined)
+
+/** The same in the product's frame, for people who use it and may have no session. */
+export const framedPage = (title: string, main: Html, head?: Html): Html =>
+  bare(
+    title,
+    main,
+    head,
+    html`<header><a href="${pathTo.start}">Postlane</a><a href="${pathTo.docs}">API reference</a></header>\n`
+  )
 
 interface Answer {
   readonly policy: string

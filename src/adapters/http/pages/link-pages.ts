@@ -3,7 +3,7 @@ import { HttpRouter } from "effect/http"
 
 import type { Choice, Standing } from "../../../application/outreach/unsubscribe.ts"
 import { pathTo } from "../../../domain/pages.ts"
-import { page, pagePolicy, pageResponse } from "./html-page.ts"
+import { framedPage, page, pagePolicy, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 
 /** The one form posts to this server. */
@@ -90,14 +90,14 @@ export const joinedPage = (inviter: string): Html =>
 <p>You accepted the invitation of ${inviter}.</p>`
   )
 
-const registerPage = page(
+const registerPage = framedPage(
   "Register an account",
   html`<h1>Register an account</h1>
 <p>Documents are converted by mail for registered addresses only, so that nobody else can spend your credits.</p>
 <p>Ask the people who run it to register the address that you send from. A new account has 10 free pages. Then send your PDF again: nothing of your first mail was kept.</p>`
 )
 
-const creditsPage = page(
+const creditsPage = framedPage(
   "Get more credits",
   html`<h1>Get more credits</h1>
 <p>A page costs 1 credit. A free account has 10 pages in all, a paid one its credits. What could not be converted was not charged.</p>

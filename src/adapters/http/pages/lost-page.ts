@@ -2,7 +2,7 @@ import { type HttpServerRequest, type HttpServerResponse } from "effect/http"
 
 import { pathTo } from "../../../domain/pages.ts"
 import { type Problem, PROBLEM_MEDIA_TYPE } from "../server/problem.ts"
-import { acceptsPages, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { acceptsPages, framedPage, pagePolicy, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 
 const POLICY = pagePolicy("'none'")
@@ -17,7 +17,7 @@ const ROOMS: ReadonlyMap<string, readonly [path: string, name: string]> = new Ma
 
 const lostPage = ({ code, detail, title }: Problem, url: string): Html => {
   const [path, name] = ROOMS.get(url.split(/[/?]/, 2)[1] ?? "") ?? [pathTo.start, "the start"]
-  return page(
+  return framedPage(
     title,
     html`<h1>${title}</h1>
 <p>${code === "NOT_FOUND" ? "The address may be mistyped, or what was here is gone." : detail}</p>

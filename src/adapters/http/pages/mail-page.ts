@@ -9,7 +9,7 @@ import { pathTo } from "../../../domain/pages.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { confirmDialog } from "./dashboard.ts"
 import { type Html, html, joined, lines, type Piece } from "./html.ts"
-import { fact, moment, mono, moodOf, providerNamed, tag, usd } from "./ui.ts"
+import { fact, moment, mono, moodOf, providerNamed, tag, timeline as timelineOf, usd } from "./ui.ts"
 
 /** Longest body of an event that is shown, characters. */
 const MAX_RAW = 20_000
@@ -81,7 +81,7 @@ const rawBody = (raw: unknown): Html => {
   const text = JSON.stringify(raw, null, 2)
   const shown =
     text.length > MAX_RAW ? `${text.slice(0, MAX_RAW)}\n… ${text.length - MAX_RAW} more characters` : text
-  return html`<details><summary>Body as it came</summary><pre tabindex="0" role="region" aria-label="Body of the event">${shown}</pre></details>`
+  return html`<details><summary>Raw event</summary><pre tabindex="0" role="region" aria-label="Raw event">${shown}</pre></details>`
 }
 
 const bodyOf = ({ bytes, raw }: LoggedEvent): Html | undefined => {
@@ -152,9 +152,7 @@ const timeline = (story: MailStory): Html => {
     ...alertLines(story)
   ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
   return html`<section aria-labelledby="story"><h2 id="story">What happened</h2>
-<ol class="timeline">
-${lines(happened.map(({ at, said }) => html`<li>${moment(at)}<div>${said}</div></li>`))}
-</ol></section>`
+${timelineOf(happened)}</section>`
 }
 
 const CLAIMS: ReadonlyMap<string, string> = new Map([
@@ -172,8 +170,22 @@ const CLAIMS: ReadonlyMap<string, string> = new Map([
   ]
 ])
 
+/** Addresses, each a link to all mails that it was sent. */
 const list = (addresses: ReadonlyArray<string>): Html =>
-  html`<ul>${addresses.map((address) => html`<li>${address}</li>`)}</ul>`
+  html`<ul>${addresses.map(
+    (address) =>
+      html`<li><a href="${pathTo.adminScreen("email-log", { recipient: address })}" title="All mails to this address">${address}</a></li>`
+  )}</ul>`
+
+/** The suppressions of its recipients, each a link to the list. */
+const suppressed = ({ suppressions }: MailStory): Html | undefined => {
+  const addresses = [...new Set(suppressions.map(({ email }) => email))]
+  return addresses.length === 0
+    ? undefined
+    : html`<ul>${addresses.map(
+        (email) => html`<li><a href="${pathTo.adminScreen("suppressions", { email })}">${email}</a></li>`
+      )}</ul>`
+}
 
 /** Who was left out, and why: the reasons that stand on the list now. */
 const dropped = ({ suppressions }: MailStory, addresses: ReadonlyArray<string>): Html | undefined =>
@@ -208,6 +220,7 @@ const facts = (story: MailStory, row: StoryRow, mood: Mood): Html => {
 ${fact("To", row.to_addresses.length === 0 ? undefined : list(row.to_addresses))}
 ${fact("Cc and Bcc", row.other_addresses.length === 0 ? undefined : list(row.other_addresses))}
 ${fact("Left out, since suppressed", dropped(story, row.dropped_addresses))}
+${fact("Suppressed now", suppressed(story))}
 ${fact("From", row.from_address ?? undefined)}
 ${fact("Status in the log", tag(row.status, mood))}
 ${fact("Category", row.category ?? undefined)}
@@ -216,13 +229,13 @@ ${fact("Waited in the send queue", wait === undefined ? undefined : duration(wai
 ${fact("Cost", cost(story.rows))}
 ${fact("Idempotency key", row.idempotency_key === null ? undefined : mono(row.idempotency_key))}
 ${fact(
-  "The key now",
+  "State of the key",
   claim === undefined
     ? undefined
     : html`${CLAIMS.get(claim.state) ?? claim.state} First attempt ${moment(claim.firstAttemptAt)}, at ${providerNamed(claim.provider)}.`
 )}
 ${fact("Provider’s id", row.provider_message_id === null ? undefined : mono(row.provider_message_id))}
-${fact("Row of the log", mono(row.id))}
+${fact("Log id", mono(row.id))}
 </dl></section>`
 }
 
@@ -240,6 +253,18 @@ const stepItem = (step: Step): Html => {
   return html`<li><p>${step.text}</p>${action}${command}</li>`
 }
 
+/** When it was sent, to whom and by whom. */
+const sentLine = ({
+  created_at: at,
+  other_addresses: others,
+  provider,
+  to_addresses: [first, ...rest]
+}: StoryRow): Html | undefined => {
+  if (first === undefined) return undefined
+  const more = rest.length + others.length
+  return html`To <strong>${first}</strong>${more === 0 ? "" : ` and ${more} more`}, ${moment(at)}${provider === null ? "" : ` by ${providerNamed(provider)}`}.`
+}
+
 /** The page of one mail: where it stands, what to do, what happened, and its facts. Complete without a script. */
 const mailPage = (
   story: MailStory,
@@ -248,6 +273,9 @@ const mailPage = (
   const row = standingRow(story.rows)
   const subject = row.subject ?? "(no subject)"
   const { mood, steps, title, why } = adviceOn(story, known)
+  // Why, in the words of the provider or the recipient’s server, unless the sentence has them.
+  const quoted =
+    row.error === null || row.outcome === "suppressed" || why.includes(row.error) ? undefined : row.error
   const waits = row.status === "deferred" && row.retry_at !== null && known.deadLetter === undefined
   const due =
     waits && row.retry_at !== null
@@ -255,20 +283,23 @@ const mailPage = (
       : undefined
   return {
     title: `Mail: ${subject}`,
-    main: html`<p><a href="${pathTo.adminScreen("email-log")}" id="back">Email log</a></p>
+    main: html`<p class="back"><a href="${pathTo.adminScreen("email-log")}" id="back">Email log</a></p>
 <h1 class="subject">${subject}</h1>
 <p id="problem" class="problem" hidden></p>
 <section class="card standing ${mood}" aria-labelledby="standing">
 <h2 id="standing">${title}</h2>
-<p>${why}</p>
+<p>${sentLine(row)} ${why}</p>
+${quoted === undefined ? undefined : html`<blockquote>${quoted}</blockquote>`}
 ${due}
 <h3>What to do</h3>
 <ul class="steps">
 ${lines(steps.map(stepItem))}
 </ul>
 </section>
-${facts(story, row, mood)}
+<div class="beside">
 ${timeline(story)}
+${facts(story, row, mood)}
+</div>
 ${confirmDialog}`
   }
 }

@@ -4,11 +4,11 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ConfiguredProviders } from "../../../application/configured-providers.ts"
 import { may, type Principal, type Right } from "../../../domain/accounts/principal.ts"
 import type { Provider } from "../../../domain/mail/provider.ts"
-import { pathTo, SCREEN_NAMES } from "../../../domain/pages.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import { makeCaller } from "../server/access.ts"
 import { type PublicAddresses, sessionCookieOf } from "../server/credentials.ts"
 import { problem, type Problem, problemResponse } from "../server/problem.ts"
-import { adminScreen } from "./admin.ts"
+import { adminScreen, FILLED_SCREENS } from "./admin.ts"
 import { type Assets, assetRoutes, readAssets } from "./assets.ts"
 import { conversionMain } from "./conversion-page.ts"
 import { dashboardMain } from "./dashboard.ts"
@@ -17,6 +17,7 @@ import { healthQueryOf, makeHealthPages } from "./health-pages.ts"
 import { acceptsPages } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 import { makeMailPages } from "./mail-page.ts"
+import { makeStatisticsPage } from "./mail/statistics.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
 import { makeCustomerPages } from "./people/customer-page.ts"
 import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
@@ -135,7 +136,7 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
         policy: FRAME_POLICY
       })
   },
-  ...SCREEN_NAMES.map((name): GuardedPage => {
+  ...FILLED_SCREENS.map((name): GuardedPage => {
     const { main, ...screen } = adminScreen(name, providers)
     return {
       route: pathTo.adminScreen(name),
@@ -152,6 +153,7 @@ const makeComplete = Effect.gen(function* () {
   const customer = yield* makeCustomerPages
   const mail = yield* makeMailPages
   const { page: health, stream } = yield* makeHealthPages
+  const statistics = yield* makeStatisticsPage
   const complete = { style: ADMIN_STYLE, complete: true }
   const pages: ReadonlyArray<GuardedPage> = [
     {
@@ -184,6 +186,11 @@ const makeComplete = Effect.gen(function* () {
           ...content,
           script: "admin/document.js"
         }))
+    },
+    {
+      route: pathTo.adminScreen("statistics"),
+      right: "admin:read",
+      content: ({ url }) => Effect.map(statistics(url), (content) => ({ ...complete, ...content }))
     },
     {
       route: ROUTES.document,

@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import type { Problem } from "../server/problem.ts"
-import { acceptsPages, page, pagePolicy, pageResponse } from "./html-page.ts"
+import { acceptsPages, framedPage, pagePolicy, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
 
 /** These pages may send their form to this server. */
@@ -16,7 +16,7 @@ const nextField = (next: string | undefined): Html | undefined =>
 
 /** The page that a magic link opens. The link is used up by the button, never by opening the page. */
 export const magicLinkPage = (token: string, next: string | undefined): Html =>
-  page(
+  framedPage(
     "Sign in",
     html`<h1>Sign in to Postlane</h1>
 <p>Your link works once. Press the button to sign in on this device.</p>
@@ -43,7 +43,7 @@ ${nextField(next)}<button type="submit">Sign in</button>
 </form>`
 
 /** Sign-in with a token. */
-export const signInPage = page(
+export const signInPage = framedPage(
   "Sign in with a token",
   html`<h1>Sign in with a token</h1>
 ${tokenForm(undefined)}`
@@ -51,7 +51,7 @@ ${tokenForm(undefined)}`
 
 /** After a link was asked for: the same for every address. */
 export const linkMailedPage = (to: string): Html =>
-  page(
+  framedPage(
     "Look into your mail",
     html`<h1>Look into your mail</h1>
 <p role="status">If ${to} may sign in here, a link is on its way there.</p>
@@ -60,7 +60,7 @@ export const linkMailedPage = (to: string): Html =>
 
 /** After a sign-in: leads to `home` at once, and by a link where a browser does not follow. */
 export const signedInPage = (actor: string, home: string): Html =>
-  page(
+  framedPage(
     "Signed in",
     html`<h1>You are signed in</h1>
 <p>Signed in as ${actor}. <a href="${home}">Continue to Postlane</a></p>
@@ -71,7 +71,7 @@ export const signedInPage = (actor: string, home: string): Html =>
   )
 
 /** After a sign-out. */
-export const signedOutPage = page(
+export const signedOutPage = framedPage(
   "Signed out",
   html`<h1>You are signed out</h1>
 <p>You can close this page, or <a href="${pathTo.signIn()}">sign in again</a>.</p>`
@@ -86,7 +86,7 @@ ${tokenForm(next)}`
 
 /** A refusal, in words. */
 const refusalPage = (title: string, what: string, forms: Html | undefined): Html =>
-  page(
+  framedPage(
     title,
     html`<h1>${title}</h1>
 <p role="alert">${what}</p>

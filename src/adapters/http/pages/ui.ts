@@ -135,7 +135,7 @@ export const banner = (kind: "problem" | "done" | "notice", text: Piece): Html =
   html`<p class="${kind}">${text}</p>`
 
 /** A number that a page begins with; `below`: its limit, or what it was before. */
-interface Figure {
+export interface Figure {
   readonly name: Piece
   readonly value: Piece
   readonly isBad?: boolean

@@ -30,6 +30,12 @@ import { AlertGroup, alertHandlers, NotificationGroup, notificationHandlers } fr
 import { DigestGroup, digestHandlers } from "./delivery/digest.ts"
 import { EventHookGroup, eventHookHandlers } from "./delivery/event-hooks.ts"
 import { EventPollGroup, eventPollHandlers } from "./delivery/event-poll.ts"
+import {
+  CustomerMailGroup,
+  customerMailHandlers,
+  MailLinkGroup,
+  mailLinkHandlers
+} from "./delivery/mail-links.ts"
 import { StatsGroup, statsHandlers } from "./delivery/stats.ts"
 import { EventBusGroup, eventBusHandlers, WebhookGroup, webhookHandlers } from "./delivery/webhooks.ts"
 import { DevMessageGroup, devMessageHandlers } from "./dev-messages.ts"
@@ -71,6 +77,8 @@ const RESOURCES = [
   [ReceiptGroup, () => receiptHandlers],
   [HealthGroup, () => healthHandlers(openApiText)],
   [AdminGroup, () => adminHandlers],
+  [MailLinkGroup, mailLinkHandlers],
+  [CustomerMailGroup, () => customerMailHandlers],
   [AuditLogGroup, () => auditLogHandlers],
   [ContactMessageGroup, () => contactMessageHandlers],
   [AlertGroup, () => alertHandlers],

@@ -247,9 +247,9 @@ const download = (id: string, raw: Uint8Array) =>
     }
   })
 
-const noProvider = Effect.fail(
-  invalidRequest([{ path: "", message: "no simulated provider sent this message" }])
-)
+const NOT_REPORTED =
+  "no simulated provider sent this message, or it reports no such event (smtp: delivered, delivery_delayed and bounced, where BOUNCE_ADDRESS is set)"
+const noProvider = Effect.fail(invalidRequest([{ path: "", message: NOT_REPORTED }]))
 
 /** The page of the outbox that is asked for. The newest messages form a full page, however few are newer. */
 const shownOutbox = (

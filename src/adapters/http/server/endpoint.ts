@@ -89,13 +89,21 @@ export const page = (fallback: number, maximum: number) =>
     )
   )
 
-/** A day, UTC. The database knows no year 0. */
-export const Day = Schema.String.check(
+/** The database knows no year 0. */
+const isDay = (text: string): boolean =>
+  /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && (new Date(`${text}T00:00:00Z`).toJSON() ?? "").startsWith(text)
+
+/** A day, UTC. */
+export const Day = Schema.String.check(Schema.makeFilter((day) => isDay(day) || "is no day (YYYY-MM-DD)"))
+
+const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+
+/** A moment with its offset from UTC, to the microsecond. In an address `+` is written `%2B`. */
+export const Moment = Schema.String.check(
   Schema.makeFilter(
-    (day) =>
-      (/^(?!0000)\d{4}-\d\d-\d\d$/.test(day) &&
-        (new Date(`${day}T00:00:00Z`).toJSON() ?? "").startsWith(day)) ||
-      "is no day (YYYY-MM-DD)"
+    (text) =>
+      (isDay(text.slice(0, 10)) && TIME.test(text.slice(10))) ||
+      "is no moment (such as 2026-01-31T12:00:00Z; + is written %2B)"
   )
 )
 

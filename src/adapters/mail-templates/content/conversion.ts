@@ -1,3 +1,4 @@
+import { type DoubtfulPages, doubtTexts } from "../../../reader/model/doubt.ts"
 import type { LeftOut } from "../../../reader/model/left-out.ts"
 import type { Block, Row } from "../mail-content.ts"
 import { count, counted, paragraph, type Values, type Writer } from "./values.ts"
@@ -165,6 +166,7 @@ const was = (pages: ReadonlyArray<number>): string => (pages.length === 1 ? "was
 /** What the result lacks, if anything: the reader should not have to find out. */
 const shortcomings = (
   {
+    doubtfulPages = [],
     hasText,
     poorlyReadPages = [],
     unreadablePages
@@ -172,6 +174,7 @@ const shortcomings = (
     readonly hasText: boolean
     readonly unreadablePages: ReadonlyArray<number>
     readonly poorlyReadPages?: ReadonlyArray<number>
+    readonly doubtfulPages?: ReadonlyArray<DoubtfulPages>
   },
   values: Values
 ): ReadonlyArray<Block> => [
@@ -193,6 +196,7 @@ const shortcomings = (
         ),
         pageList(poorlyReadPages, values)
       ]),
+  ...doubtTexts(doubtfulPages).map((text) => paragraph(text)),
   ...(hasText
     ? []
     : [

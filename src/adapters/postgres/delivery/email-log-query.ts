@@ -1,20 +1,24 @@
 import { Effect, Layer, Schema } from "effect"
 
 import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
-import { writtenKey } from "../../../domain/mail/address.ts"
-import { Provider } from "../../../domain/mail/provider.ts"
+import { EmailStatus } from "../../../domain/mail/status.ts"
+import { InvalidCursor } from "../../../ports/cursor.ts"
 import {
+  type EmailLogChanges,
   type EmailLogFilter,
+  type EmailLogPage,
   type EmailLogPlace,
   EmailLogQuery,
-  type EmailLogSearch
+  type EmailLogSearch,
+  type ListedMail,
+  MOST_ROWS_OF_MAIL
 } from "../../../ports/delivery/email-log-query.ts"
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { SlowSql } from "../client.ts"
-import { newestFirst, readNewestFirst } from "../newest-first.ts"
+import { newestFirst, type PageOrder, readInOrder } from "../newest-first.ts"
 import { slowReads } from "../statement.ts"
-import { midnight, timeColumn } from "../values.ts"
-
-const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
+import { isMoment, timeColumn } from "../values.ts"
+import { type Condition, momentOr, split } from "./email-log-search.ts"
 
 /** The columns of {@link EmailLogRow}. */
 export const COLUMNS = [
@@ -40,75 +44,73 @@ export const COLUMNS = [
   ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
 ].join(", ")
 
-/** Must match the expression of the index `email_log_recipient`. */
-const ALL_RECIPIENTS = "(to_addresses || other_addresses || dropped_addresses)"
+const LISTED = `${COLUMNS}, ${timeColumn("retry_at")}, coalesce(jsonb_array_length(attempts), 0) as attempt_count`
 
-/** The filter in SQL. */
-const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => string) => {
-  const conditions: Array<string> = []
-  if (filter.status !== undefined) conditions.push(`status = ${bind(filter.status)}`)
-  if (filter.category !== undefined) conditions.push(`category = ${bind(filter.category)}`)
-  if (filter.provider !== undefined) conditions.push(`provider = ${bind(filter.provider)}`)
-  if (filter.recipient !== undefined) {
-    conditions.push(`${ALL_RECIPIENTS} @> array[${bind(writtenKey(filter.recipient))}::text]`)
-  }
-  if (filter.id !== undefined) conditions.push(`id = ${bind(filter.id)}::uuid`)
-  if (filter.key !== undefined) {
-    conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
-  }
-  if (filter.providerMessageId !== undefined) {
-    // The index begins with the provider.
-    conditions.push(
-      `provider = any(${bind(Provider.literals)}::text[])`,
-      `provider_message_id = ${bind(filter.providerMessageId)}`
-    )
-  }
-  if (filter.since !== undefined) conditions.push(`created_at >= ${midnight(bind(filter.since))}`)
-  if (filter.until !== undefined)
-    conditions.push(`created_at < ${midnight(bind(filter.until))} + interval '1 day'`)
-  return conditions
-}
-
-/** A part of the subject. */
-const subjectHas = (part: string) => (bind: (value: unknown) => string) =>
-  `subject ilike ${bind(`%${escapeLike(part)}%`)}`
-
-/** Trigrams answer parts of so many characters. */
-const TRIGRAM = 3
-
-/** Rows that a search for a part of the subject reads where no trigrams answer it. */
+/** Most rows that a search without an index reads. */
 const MOST_READ = 250_000
 
-/** Whether the index on trigrams answers a part of a subject. */
-const isIndexed = (sql: SlowSql["Service"], part: string) =>
-  part.length < TRIGRAM
-    ? Effect.succeed(false)
-    : slowReads.answer(
-        "subjectIndex",
-        Schema.Boolean,
-        sql`select to_regclass('public.email_log_subject') is not null as answer`
-      )
+/** Between the moment of the first page and the place of the next one, in a cursor of pages by mail. */
+const AS_OF_END = "~"
+
+/** A cursor by mail: as of the first page, so that a mail which gets another row meanwhile is on one page. */
+const readCursorByMail = (cursor: string) => {
+  const [asOf = "", place, ...more] = cursor.split(AS_OF_END)
+  return isMoment(asOf) && place !== undefined && more.length === 0
+    ? Effect.succeed({ asOf, place })
+    : Effect.fail(new InvalidCursor({ cursor }))
+}
+
+const ROWS_OF_MAIL = `case when key_hash is null then 1 else (
+  select count(*)::int from (select from email_log n where n.key_hash = email_log.key_hash limit ${MOST_ROWS_OF_MAIL}) as x
+) end as rows_of_mail`
+
+type Run = <Row>(
+  text: string,
+  parameters: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<Row>, StoreUnavailable>
+
+const runOn =
+  (sql: SlowSql["Service"]): Run =>
+  <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
+    slowReads.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
+
+/** The newest row of each mail. */
+const pageByMail = (sql: SlowSql["Service"], most: number) => {
+  const start = slowReads
+    .answer("emailLogMoment", Schema.String, sql.unsafe(`select ${timeColumn("answer", "now()")}`))
+    .pipe(Effect.map((asOf) => ({ asOf, place: undefined })))
+  return Effect.fnUntraced(function* (filter: EmailLogFilter) {
+    const { cursor, limit } = filter
+    const { asOf, place } = yield* cursor === undefined ? start : readCursorByMail(cursor)
+    const { conditions, remaining } = yield* split(sql, filter, asOf)
+    const columns = `${LISTED}, ${ROWS_OF_MAIL}`
+    const read = yield* readInOrder<ListedMail>(
+      runOn(sql),
+      { from: "email_log", name: "email_log", columns, limit, cursor: place, conditions },
+      { condition: remaining, most }
+    )
+    return {
+      ...read,
+      nextCursor: read.nextCursor === null ? null : `${asOf}${AS_OF_END}${read.nextCursor}`
+    }
+  })
+}
 
 /** One page of the log. */
-const pageOf = (sql: SlowSql["Service"], mostRead: number) =>
-  Effect.fnUntraced(function* (filter: EmailLogFilter) {
-    const { cursor, limit, subject } = filter
-    const conditions = conditionsOf(filter)
-    const wanted = { from: "email_log", name: "email_log", columns: COLUMNS, limit, cursor }
-    const run = <Row>(text: string, parameters: ReadonlyArray<unknown>) =>
-      slowReads.stored("emailLog", sql.unsafe<Row & object>(text, parameters))
-    if (subject !== undefined && !(yield* isIndexed(sql, subject)))
-      return yield* readNewestFirst<EmailLogRow>(
-        run,
-        { ...wanted, conditions },
-        { condition: subjectHas(subject), most: mostRead }
-      )
-    const all = (bind: (value: unknown) => string) => [
-      ...conditions(bind),
-      ...(subject === undefined ? [] : [subjectHas(subject)(bind)])
-    ]
-    return yield* newestFirst<EmailLogRow>(run, { ...wanted, conditions: all })
+const pageOf = (sql: SlowSql["Service"], most: number) => {
+  const byMail = pageByMail(sql, most)
+  return Effect.fnUntraced(function* (
+    filter: EmailLogFilter
+  ): Effect.fn.Return<EmailLogPage, StoreUnavailable | InvalidCursor> {
+    if (filter.byMail === true) return yield* byMail(filter)
+    const { cursor, limit } = filter
+    const { conditions, isRead, remaining } = yield* split(sql, filter)
+    const wanted = { from: "email_log", name: "email_log", columns: LISTED, limit, cursor, conditions }
+    return isRead
+      ? yield* readInOrder<ListedMail>(runOn(sql), wanted, { condition: remaining, most })
+      : yield* newestFirst<ListedMail>(runOn(sql), wanted)
   })
+}
 
 /** The rows next to one. */
 const besideOf = (sql: SlowSql["Service"]) =>
@@ -129,28 +131,97 @@ const besideOf = (sql: SlowSql["Service"]) =>
     return { rows: side === "older" ? rows : rows.toReversed(), hasMore: found.length > limit }
   })
 
+/** Longest that a transaction of ours is under way: the limits of a statement and of an idle transaction, twice over (`database-rights.ts`). */
+const LONGEST_WRITE = "1 minute"
+
+/** A transaction that began shows itself so much later, with much to spare. */
+const SETTLING = "1 second"
+
+/**
+ * The moment before which no writer of the log is under way: rows carry the time at which their transaction began. A session that is hidden from
+ * this role may have begun as long ago as any. To be asked in a statement before the rows are read: who ends in between is seen by the later one.
+ */
+const SETTLED = `select ${timeColumn(
+  "answer",
+  `(now() - greatest(interval '${SETTLING}', least(interval '${LONGEST_WRITE}', coalesce(max(
+    case when a.backend_type is null then interval '${LONGEST_WRITE}' else pg_catalog.now() - a.xact_start end), interval '0'))))`
+)}
+from pg_stat_activity a
+where a.datname = current_database() and a.pid <> pg_backend_pid() and a.usesysid is not null
+  and (a.xact_start is not null or a.backend_type is null)
+  and has_table_privilege(a.usesysid, 'email_log', 'insert')`
+
+const LAST_CHANGED: PageOrder = { column: "updated_at", direction: "asc" }
+
+/** Rows by their last change. */
+const changesOf = (sql: SlowSql["Service"], most: number) =>
+  Effect.fnUntraced(function* ({ changedSince, cursor, limit, ...search }: EmailLogChanges) {
+    const changedUntil = yield* slowReads.answer("emailLogSettled", Schema.String, sql.unsafe(SETTLED))
+    const { conditions, isRead, remaining } = yield* split(sql, search)
+    const within = (bind: (value: unknown) => string) => [
+      `email_log.updated_at >= ${momentOr(changedSince)(bind)}`,
+      `email_log.updated_at < ${momentOr(changedUntil)(bind)}`
+    ]
+    const asked: Condition = (bind) =>
+      ["true", ...conditions(bind), ...(isRead ? [remaining(bind)] : [])].join(" and ")
+    const read = yield* readInOrder<EmailLogRow>(
+      runOn(sql),
+      {
+        from: "email_log",
+        name: "email_log",
+        columns: COLUMNS,
+        limit,
+        cursor,
+        order: LAST_CHANGED,
+        conditions: within
+      },
+      { condition: asked, most }
+    )
+    return { ...read, changedUntil }
+  })
+
+const whereOf = (all: ReadonlyArray<string>): string => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
+
+/** The rows that a page reads, as what a statement selects from. */
+const rowsOf = (
+  { conditions, isRead, remaining }: Effect.Success<ReturnType<typeof split>>,
+  mostRead: number,
+  bind: (value: unknown) => string,
+  also: ReadonlyArray<string> = []
+): string => {
+  const rows = `email_log ${whereOf([...conditions(bind), ...also])}`
+  return isRead
+    ? `(select * from ${rows} order by created_at desc, id desc limit ${mostRead}) as email_log where ${remaining(bind)}`
+    : rows
+}
+
 /** How many rows there are, of those that a page reads. */
 const countOf = (sql: SlowSql["Service"], mostRead: number) =>
   Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
-    const { subject } = search
+    const parameters: Array<unknown> = []
+    const from = rowsOf(yield* split(sql, search), mostRead, (value) => `$${parameters.push(value)}`)
+    return yield* slowReads.answer(
+      "emailLogCount",
+      Schema.Int,
+      sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
+    )
+  })
+
+const Counted = Schema.Struct({ status: EmailStatus, count: Schema.Int })
+
+/** The same by status: each is counted in the order of its index, and no further than `most`. */
+const countsOf = (sql: SlowSql["Service"], mostRead: number) =>
+  Effect.fnUntraced(function* (search: EmailLogSearch, most: number) {
     const parameters: Array<unknown> = []
     const bind = (value: unknown) => `$${parameters.push(value)}`
-    const conditions = conditionsOf(search)(bind)
-    const whereOf = (all: ReadonlyArray<string>) => (all.length === 0 ? "" : `where ${all.join(" and ")}`)
-    const count = (from: string) =>
-      slowReads.answer(
-        "emailLogCount",
-        Schema.Int,
-        sql.unsafe(`select count(*)::int as answer from (select from ${from} limit ${most}) as x`, parameters)
-      )
-    if (subject === undefined) return yield* count(`email_log ${whereOf(conditions)}`)
-    const has = subjectHas(subject)(bind)
-    return yield* (yield* isIndexed(sql, subject))
-      ? count(`email_log ${whereOf([...conditions, has])}`)
-      : count(
-          `(select subject from email_log ${whereOf(conditions)} order by created_at desc, id desc limit ${mostRead}) as read
-          where ${has}`
-        )
+    const wanted = yield* split(sql, { ...search, status: undefined })
+    const text = wanted.isRead
+      ? `select status, least(count(*), ${most})::int as count from ${rowsOf(wanted, mostRead, bind)} group by status`
+      : `select s.status, c.count from unnest(${bind(EmailStatus.literals)}::text[]) as s(status) cross join lateral (
+          select count(*)::int as count from (select from ${rowsOf(wanted, mostRead, bind, ["email_log.status = s.status"])} limit ${most}) as x
+        ) as c`
+    const rows = yield* slowReads.rows("emailLogCounts", Counted, sql.unsafe(text, parameters))
+    return new Map(rows.map(({ count, status }) => [status, count]))
   })
 
 /** The send log in Postgres; `mostRead`: for tests. */
@@ -160,8 +231,10 @@ export const layerReading = (mostRead: number): Layer.Layer<EmailLogQuery, never
     Effect.map(SlowSql, (sql) =>
       EmailLogQuery.of({
         page: pageOf(sql, mostRead),
+        changes: changesOf(sql, mostRead),
         beside: besideOf(sql),
-        count: countOf(sql, mostRead)
+        count: countOf(sql, mostRead),
+        counts: countsOf(sql, mostRead)
       })
     )
   )

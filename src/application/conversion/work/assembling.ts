@@ -1,7 +1,7 @@
 import { Data, Effect, Stream } from "effect"
 
 import { askedOf, HOLD_WINDOW, MAX_CHUNK_ATTEMPTS } from "../../../domain/conversion/job.ts"
-import { LegibilityTally, NO_MODEL, withoutModelText } from "../../../domain/conversion/page-line.ts"
+import { LegibilityTally, NO_MODEL } from "../../../domain/conversion/page-line.ts"
 import { resultKey } from "../../../domain/conversion/stored-files.ts"
 import { type ClaimedAssembly, ConversionStore } from "../../../ports/conversion/conversion-store.ts"
 import { HtmlAssembly, type PageFragment } from "../../../ports/conversion/html-assembly.ts"
@@ -43,8 +43,7 @@ const write = Effect.fnUntraced(function* (
   const survey = yield* surveyOf(pages, facts)
   const { noModelPages, noneByModel } = tally.fidelity
   if (noneByModel && withoutModel !== "standard") return yield* new NoModel()
-  const note = noModelPages.length === 0 ? undefined : withoutModelText(noModelPages)
-  const parts = assemble({ facts, name: assembly.fileName, note, pages, survey })
+  const parts = assemble({ facts, name: assembly.fileName, notes: tally.notes, pages, survey })
   const key = resultKey(assembly.jobId, assembly.lease)
   yield* objects.put(
     key,

@@ -83,7 +83,8 @@ const onePage = Effect.fnUntraced(function* (
             `page ${index + 1}: no model converted it (${noModel}), falling back to the layout tier`
           )
     ),
-    Effect.map(({ html, label, noModel, page, tier }: PageResult): PageLine => ({
+    Effect.map(({ doubts, html, label, noModel, page, tier }: PageResult): PageLine => ({
+      doubts,
       html,
       label,
       // A chunk with an unreadable page is not given to a model that takes it as a whole.

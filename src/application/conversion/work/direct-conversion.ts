@@ -54,12 +54,13 @@ const lineOf = Effect.fnUntraced(function* (pages: OpenPages, index: number) {
   // First, since it often shows that the page is not blank.
   const layout = yield* page.layout
   const isBlank = yield* page.isBlank
-  const { explained = [], html, isScan, label, tier } = isBlank ? layout : yield* page.recognised
+  const { doubts, explained = [], html, isScan, label, tier } = isBlank ? layout : yield* page.recognised
   const line: PageLine = {
     page: index,
     label,
     tier: isBlank ? "blank" : tier,
-    html: isBlank ? "" : html
+    html: isBlank ? "" : html,
+    doubts: isBlank ? undefined : doubts
   }
   return { line, isPicture: !isBlank && isScan === true, explained: isBlank ? [] : explained }
 })
@@ -146,7 +147,7 @@ export const convertDirectly = Effect.fnUntraced(function* ({
     unreadPictures: unreadPictures.toSorted((a, b) => a - b),
     leftOut: facts.leftOut,
     ...(options?.explains === true && { explained: explained.toSorted((a, b) => a.page - b.page) }),
-    html: assemble({ facts, name, pages, survey })
+    html: assemble({ facts, name, notes: tally.notes, pages, survey })
   }
   return result
 })

@@ -157,7 +157,7 @@ const convert = Effect.fnUntraced(function* (claim: ClaimedInline, settings: Wor
   const document = assembly.assemble({
     facts: { lang: undefined, title },
     name: claim.name,
-    note,
+    notes: note === undefined ? [] : [note],
     pages: Stream.succeed(page),
     estimatedPages: pages
   })

@@ -152,6 +152,7 @@ export const TEMPLATE_SAMPLES: {
     ignored: ["appendix.pdf"],
     unreadablePages: [7],
     poorlyReadPages: [3, 12],
+    doubtfulPages: [{ reason: "tags_disagree", pages: [9] }],
     hasText: false,
     resultUrl: `${SITE}${pathTo.mailResult("4711")}`
   },

@@ -3,6 +3,7 @@
  * `../../../ports/mail/mail-provider.ts`) decides how they look. Every value here may come from strangers; the renderer
  * escapes it.
  */
+import type { DoubtfulPages } from "../../../reader/model/doubt.ts"
 import type { LeftOut } from "../../../reader/model/left-out.ts"
 
 /** A link and its text. */
@@ -163,6 +164,8 @@ export type MailTemplate =
       readonly unreadablePages: ReadonlyArray<number>
       /** Pages from 1 that were read from their pictures, but not well. */
       readonly poorlyReadPages?: ReadonlyArray<number>
+      /** Doubtful pages, by reason. */
+      readonly doubtfulPages?: ReadonlyArray<DoubtfulPages>
       /** What the PDF holds that was not converted; absent: nothing. */
       readonly leftOut?: LeftOut
       /** Whether the result contains any text. */

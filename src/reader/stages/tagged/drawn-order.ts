@@ -3,7 +3,7 @@ import type { TextRun } from "../../model/page-content.ts"
 import { SAME_LINE } from "../lines/line.ts"
 import { hasFromRight } from "../lines/script-direction.ts"
 
-/** Greatest gap or overlap of runs that stand next to each other within a sentence, in font sizes. */
+/** Greatest gap or overlap of neighbouring runs within a sentence, in font sizes. */
 const NEXT = 0.5
 const OVERLAP = 0.15
 /** More runs of one line are compared with none: they stay as they are tagged. */
@@ -12,14 +12,14 @@ const MOST_COMPARED = 200
 /** The runs of one line, in the order of their tags. */
 interface Row {
   readonly runs: Array<TextRun>
-  /** Some stands left of what is tagged before it. */
+  /** Some is left of what is tagged before it. */
   moved: boolean
 }
 
 const isLevel = (a: TextRun, b: TextRun): boolean =>
   Math.abs(a.baseline - b.baseline) <= SAME_LINE * Math.max(a.size, b.size)
 
-/** Whether runs stand one right behind the other, from left to right, and over none. */
+/** Whether each run is right behind the one before it, from left to right, and over none. */
 const areNext = (sorted: ReadonlyArray<TextRun>): boolean =>
   sorted.every(({ box, size }, at) => {
     const before = sorted[at - 1]
@@ -46,7 +46,7 @@ const isOrdinary = ({ angle, text }: TextRun): boolean => angle === 0 && !hasFro
 
 /**
  * The runs of one element as their lines show them: programs tag the parts of a date or a word in any order, and a reader sees
- * only how they stand. What is not right beside the rest of its line stays where it is tagged, as the columns of a page do.
+ * only their places. What is not right beside the rest of its line stays where it is tagged, as the columns of a page do.
  */
 export const inDrawnOrder = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   if (runs.length < 2 || !runs.every(isOrdinary)) return runs

@@ -6,7 +6,7 @@ import type { PlacedCell, Row } from "./tagged-spans.ts"
 /** How far words of neighbouring cells may overlap, points. */
 const SLACK = 1
 
-/** A cell with words, and where they stand. */
+/** A cell with words, and their place. */
 interface Shown {
   readonly placed: PlacedCell
   readonly x0: number
@@ -22,7 +22,7 @@ const shownOf = (placed: PlacedCell): Shown => ({
   bottom: greatest(placed.lines.map(({ baseline }) => baseline))
 })
 
-/** The cells of a row that have words, from left to right; undefined where they do not stand beside one another. */
+/** The cells of a row that have words, from left to right; undefined where they are not beside one another. */
 const acrossIn = (row: Row): ReadonlyArray<Shown> | undefined => {
   const shown = row.filter(({ lines }) => lines.length > 0).map(shownOf)
   const sorted = shown.toSorted((a, b) => a.x0 - b.x0)
@@ -45,7 +45,7 @@ const columnsOf = (
     : Array.from({ length: count }, (_, at) => acrossOf(full.flatMap((row) => row?.[at] ?? [])))
 }
 
-/** A row whose cells stand in another order than they are tagged in, as it is drawn; empty cells are where no words are. */
+/** A row that is tagged in another order, as it is drawn; empty cells are where no words are. */
 const asDrawn = (row: Row, sorted: ReadonlyArray<Shown>, columns: ReadonlyArray<Across>): Row | undefined => {
   if (sorted.length === row.length) return sorted.map(({ placed }) => placed)
   if (row.length !== columns.length || row.some(({ cell }) => cell.colSpan > 1)) return undefined

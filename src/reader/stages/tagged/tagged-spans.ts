@@ -37,7 +37,7 @@ const areRagged = (rows: ReadonlyArray<Row>): boolean => {
   return false
 }
 
-/** Least distance of lines that stand below one another, points: cells of one row may be set a little higher or lower. */
+/** Least distance of lines below one another, points: cells of one row may be set a little higher or lower. */
 const FULL_LINE = 12
 
 /** The cell of a grid that contains a line. */
@@ -70,7 +70,7 @@ const cellsIn = (
   return found
 }
 
-/** Whether a row has cells of which one stands below another as a whole: it is tagged in the wrong row. */
+/** Whether a row has a cell wholly below another one: it is tagged in the wrong row. */
 const isAstray = (row: Row): boolean => {
   const lines = row
     .filter((one) => one.lines.length > 0)

@@ -6,6 +6,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { readableLanguages } from "../../../adapters/tesseract/recognition.ts"
 import type { ConvertedDirectly } from "../../../application/conversion/work/direct-conversion.ts"
 import { ResultFormats } from "../../../ports/conversion/result-formats.ts"
+import { doubtTexts } from "../../../reader/model/doubt.ts"
 import type { ExplainedBlock } from "../../../reader/model/explained.ts"
 import { leftOutTexts } from "../../../reader/model/left-out.ts"
 import type { PageRange } from "../../../reader/model/pdf-document.ts"
@@ -171,7 +172,8 @@ const scansNote = (ocr: Input["ocr"]): string => {
 
 /** What a reader of the result has to know, a line each. */
 const notesOf = (document: ConvertedDirectly, { ocr }: Input): ReadonlyArray<string> => {
-  const { hasText, leftOut, poorlyReadPages, recognisedPages, unreadablePages, unreadPictures } = document
+  const { doubtfulPages, hasText, leftOut, poorlyReadPages, recognisedPages, ...rest } = document
+  const { unreadablePages, unreadPictures } = rest
   const notes = [
     unreadablePages.length === 0
       ? ""
@@ -182,6 +184,7 @@ const notesOf = (document: ConvertedDirectly, { ocr }: Input): ReadonlyArray<str
       ? ""
       : `${counted(unreadPictures.length, "page")} stayed a picture, which not everybody can read (${listed(unreadPictures)}): ${scansNote(ocr)}`,
     hasText ? "" : "There is no word of text in it",
+    ...doubtTexts(doubtfulPages),
     ...leftOutTexts(leftOut)
   ]
   return notes.filter((note) => note !== "")

@@ -25,7 +25,7 @@ import { layerExaminations, usesReally } from "./examinations.ts"
 
 const settingVerdicts = verdictsOf("settings")
 
-const SEE = "see docs/reference/configuration.md"
+const SEE = "see: postlane settings"
 
 /** Both sides of a message's colon; a colon in brackets, as in `(unset: 8787)`, does not count. */
 const sides = (message: string): readonly [string, string | undefined] => {

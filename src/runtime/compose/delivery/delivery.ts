@@ -1,9 +1,11 @@
 import { Context, Effect, Layer } from "effect"
+import * as Mac from "effect/crypto/Mac"
 
 import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
 import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
 import * as NoChat from "../../../adapters/memory/delivery/alert-preferences.ts"
 import * as ReturnReader from "../../../adapters/postal-mime/process-return-reader.ts"
+import * as AuditLog from "../../../adapters/postgres/accounts/audit-log.ts"
 import * as AlarmBoard from "../../../adapters/postgres/delivery/alarm-board.ts"
 import * as AlertPreferences from "../../../adapters/postgres/delivery/alert-preferences.ts"
 import * as DeliveryLog from "../../../adapters/postgres/delivery/delivery-log.ts"
@@ -12,6 +14,7 @@ import * as EmailStats from "../../../adapters/postgres/delivery/email-stats.ts"
 import * as EventHooks from "../../../adapters/postgres/delivery/event-hooks.ts"
 import * as HealthBoard from "../../../adapters/postgres/delivery/health-board.ts"
 import * as MailStories from "../../../adapters/postgres/delivery/mail-stories.ts"
+import * as CampaignBook from "../../../adapters/postgres/outreach/campaign-book.ts"
 import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
 import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
 import * as Telegram from "../../../adapters/telegram/chat.ts"
@@ -19,6 +22,7 @@ import * as Alarms from "../../../application/delivery/alarms.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
 import { HOOK_UPKEEP_INTERVAL, tendEventHooks } from "../../../application/delivery/event-hooks.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
+import * as MailLinks from "../../../application/delivery/mail-links.ts"
 import * as ReturnedMails from "../../../application/delivery/returned-mail.ts"
 import { PROVIDERS } from "../../../domain/mail/provider.ts"
 import type { Chat } from "../../../ports/delivery/alert-channels.ts"
@@ -91,6 +95,10 @@ export const recordedAlerts = ({
 export const health = ({ conversion }: Pick<Settings, "conversion">) =>
   HealthBoard.layer(conversion.dailyBudgetUsd)
 
+const mailLinks = MailLinks.layer.pipe(
+  Layer.provide([AuditLog.layerNotes, CampaignBook.layerUnsubscribes, Mac.layerWebCrypto])
+)
+
 /** What is recorded of mail, what is made of it, and who is notified. */
 export const delivery = (
   settings: DeliverySettings,
@@ -115,7 +123,8 @@ export const delivery = (
         EmailLogQuery.layer,
         EmailStats.layer,
         EventHooks.layer,
-        MailStories.layer
+        MailStories.layer,
+        mailLinks
       )
     ),
     Layer.provideMerge(DeliveryIntake.layer(settings)),

@@ -1,12 +1,14 @@
-import { Effect, Layer, Deferred, Schedule } from "effect"
+import { Deferred, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
 import { UndiciResend } from "../../../adapters/resend/undici-resend.ts"
 import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
+import { deliveryReport } from "../../../adapters/simulated/delivery-report.ts"
 import { vendorRequests } from "../../../adapters/simulated/vendor-event.ts"
+import { ReturnedMails } from "../../../application/delivery/returned-mail.ts"
 import { MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
-import type { MailSettings } from "../../settings/settings.ts"
+import type { DeliverySettings, MailSettings } from "../../settings/settings.ts"
 import { providersOf, realPostmark, realProviderA, realProviderB } from "./mail-providers.ts"
 import { realRelay } from "./node-providers.ts"
 
@@ -43,17 +45,26 @@ const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]
 
 /**
  * Sends the events of the simulated providers to the intake routes of this process's own listener, as the vendors do: signed, and
- * retried where the answer is no 2xx. They wait until the listener is up.
+ * retried where the answer is no 2xx. They wait until the listener is up. What a relay reports comes back as mail.
  */
-export const makeSimulatedEvents = (settings: MailSettings) => {
+export const makeSimulatedEvents = (settings: MailSettings & Pick<DeliverySettings, "bounceAddress">) => {
   const base = Deferred.makeUnsafe<string>()
+  const returned = Deferred.makeUnsafe<ReturnedMails["Service"]>()
   const secrets = {
     webhookSecret: settings.providerA.webhookSecrets[0],
     busSecret: settings.providerB.webhookSecret,
     postmark: settings.postmark.webhook
   }
 
+  const comeBack = Effect.fnUntraced(function* (event: SimulatedEvent) {
+    const report = Option.getOrUndefined(deliveryReport(event, settings.bounceAddress))
+    if (report === undefined) return
+    const { accept } = yield* Deferred.await(returned)
+    yield* accept({ to: report.to, raw: Stream.make(report.raw) })
+  })
+
   const post = Effect.fnUntraced(function* (event: SimulatedEvent) {
+    if (event.provider === "smtp") return yield* comeBack(event)
     const url = yield* Deferred.await(base)
     for (const { body, headers, path } of vendorRequests(event, secrets)) {
       yield* Effect.tryPromise(async (signal) => {
@@ -73,15 +84,16 @@ export const makeSimulatedEvents = (settings: MailSettings) => {
     onEvent: (event: SimulatedEvent): Effect.Effect<void> =>
       post(event).pipe(
         Effect.retry(RETRIES),
-        Effect.catch(({ cause }) =>
-          Effect.logWarning("an event of a simulated provider was not accepted by its webhook", cause)
+        Effect.catch((error) =>
+          Effect.logWarning("an event of a simulated provider was not accepted by its webhook", error)
         )
       ),
-    /** Gives it the listener's address. */
+    /** Gives it the listener's address, and what takes the reports of a relay. */
     layer: Layer.effectDiscard(
       Effect.gen(function* () {
         const { address } = yield* HttpServer.HttpServer
         yield* Deferred.succeed(base, reachable(HttpServer.formatAddress(address)))
+        yield* Deferred.succeed(returned, yield* ReturnedMails)
       })
     )
   }

@@ -140,7 +140,7 @@ it("an admin is invited, signs in by the mailed link in the browser that asked, 
   await page.goto(`${server.url}/admin/admins`)
   await listen(page)
   await page.locator("#add-email").fill("root@x.test")
-  await page.getByLabel("May").selectOption("Only look")
+  await page.getByLabel("Role").selectOption("Reader")
   await page.getByRole("button", { name: "Invite" }).click()
   await hears(page, "root@x.test may sign in, and has been mailed.")
   await expectAccessible(page, "admins")
@@ -162,7 +162,7 @@ it("an admin is invited, signs in by the mailed link in the browser that asked, 
   await expectAccessible(other.page, "another browser")
   await asking.page.waitForURL("**/admin**")
   await asking.page.goto(`${server.url}/admin/admins`)
-  await asking.page.getByRole("cell", { name: "only look" }).waitFor()
+  await asking.page.getByRole("cell", { name: "Reader" }).waitFor()
   expect(await asking.page.getByRole("button", { name: "Invite" }).isHidden()).toBe(true)
 
   await page.getByRole("button", { name: "Remove root@x.test" }).click()

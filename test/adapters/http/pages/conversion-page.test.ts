@@ -219,7 +219,7 @@ it("many files are searched, filtered, converted for one price and deleted by on
   expect(await shown()).toEqual(["Alphabet.pdf", "Alpha.pdf"])
   await page.getByLabel("Select all shown").check()
   await expectAccessible(page, "files selected")
-  await page.getByLabel("Way to convert Alpha.pdf").selectOption("highFidelity")
+  await page.getByLabel("Mode of Alpha.pdf").selectOption("highFidelity")
   const convert = page.getByRole("button", { name: "Convert 2 files (6 pages, 6 credits)" })
   await convert.press("Enter")
   const question = page.getByRole("dialog", { name: "Convert 2 files?" })

@@ -270,7 +270,7 @@ it("what is left on the account: credits less the holds of running work, after e
 it("a parked conversion waits for the batch, and is processed now; a failed one says why; what was deleted is gone", async () => {
   const { complaints, customer, page } = await signIn()
   await upload(page, "Parked.pdf")
-  await page.getByLabel("Way to convert Parked.pdf").selectOption("highFidelity")
+  await page.getByLabel("Mode of Parked.pdf").selectOption("highFidelity")
   await page.getByRole("button", { name: "Convert Parked.pdf" }).click()
   await page.getByText("Queued", { exact: true }).waitFor()
   await world.execute({ on: true, minPages: 1, minRecords: 1 })
@@ -307,7 +307,7 @@ it("a parked conversion waits for the batch, and is processed now; a failed one 
 it("a layout is kept, opened, and given up once for flowing text, free of charge", async () => {
   const { complaints, page } = await signIn()
   await upload(page, "Flyer.pdf")
-  await page.getByLabel("Way to convert Flyer.pdf").selectOption("layout")
+  await page.getByLabel("Mode of Flyer.pdf").selectOption("layout")
   await page.getByRole("button", { name: "Convert Flyer.pdf" }).press("Enter")
   await page.getByText("The result that keeps the layout is being made…").waitFor()
   await world.run(
@@ -377,7 +377,7 @@ it("R1: converting again is asked for by its price; the earlier result is offere
 it("R1: a layout-true result that is there is offered while another is made, which is asked for by its price", async () => {
   const { complaints, customer, page } = await signIn()
   await upload(page, "Twice.pdf")
-  await page.getByLabel("Way to convert Twice.pdf").selectOption("layout")
+  await page.getByLabel("Mode of Twice.pdf").selectOption("layout")
   const convert = page.getByRole("button", { name: "Convert Twice.pdf" })
   await convert.press("Enter")
   await page.getByText("The result that keeps the layout is being made…").waitFor()
@@ -407,7 +407,7 @@ it("R1: a layout-true result that is there is offered while another is made, whi
 it("keeping a layout is cancelled after it was confirmed, and the file can be converted again", async () => {
   const { complaints, customer, page } = await signIn()
   await upload(page, "Poster.pdf")
-  await page.getByLabel("Way to convert Poster.pdf").selectOption("layout")
+  await page.getByLabel("Mode of Poster.pdf").selectOption("layout")
   await page.getByRole("button", { name: "Convert Poster.pdf" }).press("Enter")
   const cancel = page.getByRole("button", { name: "Cancel keeping the layout of Poster.pdf" })
   await cancel.waitFor()
@@ -451,7 +451,7 @@ it("keeping a layout is cancelled after it was confirmed, and the file can be co
   // Who stopped it is not warned of it.
   expect(await page.locator("#urgent").textContent()).toBe("")
   await expectFocus(page, "Convert Poster.pdf")
-  await page.getByLabel("Way to convert Poster.pdf").selectOption("standard")
+  await page.getByLabel("Mode of Poster.pdf").selectOption("standard")
   await page.getByRole("button", { name: "Convert Poster.pdf" }).press("Enter")
   await page.getByText("Queued", { exact: true }).waitFor()
   expect((await world.ask("GET", "/api/files", customer)).json.files).toMatchObject([

@@ -110,7 +110,7 @@ describe("the page of a mail", () => {
     ].map((part) => body.indexOf(part))
     expect(order).not.toContain(-1)
     expect(order).toEqual(order.toSorted((one, other) => one - other))
-    expect(body).toContain("npm run -s postlane -- unsuppress ann@x.test")
+    expect(body).toContain("npx postlane unsuppress ann@x.test")
     expect(body).toMatch(/out@x\.test <span class="help">manual since/)
     expect(body).toContain('old@x.test <span class="help">suppressed then, not any more')
     expect(body).toContain("the same call gets the first result again")

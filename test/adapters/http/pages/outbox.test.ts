@@ -88,7 +88,7 @@ it("by keyboard: mails arrive in the list, are found, read, and deleted after a 
   await page.getByText("Mails from or to bob@example.test").waitFor()
   expect(await subjects(page).allTextContents()).toEqual(["First"])
   expect(await page.getByRole("button", { name: "Delete all" }).isVisible()).toBe(false)
-  await page.getByRole("link", { name: "Show all" }).click()
+  await page.getByRole("link", { name: "Clear" }).click()
 
   await page.getByRole("button", { name: "Delete all" }).press("Enter")
   await page.getByRole("heading", { name: "Delete all mails?" }).waitFor()

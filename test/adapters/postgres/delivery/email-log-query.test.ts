@@ -5,7 +5,12 @@ import { Effect, Layer } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer, layerReading } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
-import { EmailLogQuery, type EmailLogFilter } from "../../../../src/ports/delivery/email-log-query.ts"
+import { append } from "../../../../src/domain/lists.ts"
+import {
+  EmailLogQuery,
+  type EmailLogFilter,
+  type EmailLogPage
+} from "../../../../src/ports/delivery/email-log-query.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 
 const page = (filter: Partial<EmailLogFilter> = {}) =>
@@ -163,6 +168,54 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
     })
   )
 
+  it.effect("searches by one text: what it is exactly, else a part of an address or of the subject", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const key_hash = createHash("sha256").update("order/17").digest("hex")
+      const id = "00000000-0000-7000-8000-000000000017"
+      const attempts = JSON.stringify([{}, {}])
+      yield* insert([
+        { id, subject: "ann’s receipt", to_addresses: ["ann@x.test"], key_hash },
+        { subject: "order/17 is late", to_addresses: ["ben@x.test"], other_addresses: ["joanna@y.test"] },
+        {
+          subject: "100% off_er",
+          dropped_addresses: ["out@x.test"],
+          provider: "provider_a",
+          provider_message_id: "m-1",
+          status: "deferred",
+          retry_at: "2026-01-02T00:00:00Z",
+          attempts
+        }
+      ])
+      const found = (search: string) => Effect.map(subjects({ search }), (all) => all.toReversed())
+      // A key that another subject has, too: exactly comes first.
+      for (const [text, wanted] of [
+        ["order/17", ["ann’s receipt"]],
+        [id.toUpperCase(), ["ann’s receipt"]],
+        ["Ann@x.test", ["ann’s receipt"]],
+        ["m-1", ["100% off_er"]],
+        ["out@x.test", ["100% off_er"]],
+        ["ANN", ["ann’s receipt", "order/17 is late"]],
+        ["y.test", ["order/17 is late"]],
+        ["0% off_", ["100% off_er"]],
+        ["off%", []],
+        ["'; drop table email_log; --", []]
+      ] as const)
+        assert.deepStrictEqual([text, yield* found(text)], [text, [...wanted]])
+      const [deferred] = (yield* page({ search: "m-1" })).rows
+      assert.deepInclude(deferred, { retry_at: "2026-01-02T00:00:00.000000Z", attempt_count: 2 })
+      const log = yield* EmailLogQuery
+      assert.strictEqual(yield* log.count({ search: "ann" }, 100), 2)
+      const counts = (search: string | undefined) =>
+        Effect.map(log.counts({ search, status: "sent" }, 2), (all) =>
+          Object.fromEntries([...all].filter(([, count]) => count > 0))
+        )
+      assert.deepStrictEqual(yield* counts(undefined), { sent: 2, deferred: 1 })
+      assert.deepStrictEqual(yield* counts("ann"), { sent: 2 })
+      assert.deepStrictEqual(yield* counts("m-1"), { deferred: 1 })
+    })
+  )
+
   it.effect(
     "pages newest first, each row once, though rows share a microsecond and new ones arrive meanwhile",
     () =>
@@ -186,6 +239,124 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
         assert.strictEqual(new Set(seen).size, 7)
         assert.deepStrictEqual(seen, [...seen].sort().reverse())
       })
+  )
+
+  const key_hash = (key: string) => createHash("sha256").update(key).digest("hex")
+  const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
+  const all = Effect.fnUntraced(function* (
+    filter: Partial<EmailLogFilter>,
+    between: (pages: number) => Effect.Effect<unknown, unknown, WriteSql> = () => Effect.void
+  ) {
+    const seen: Array<readonly [subject: string | null, rows: number | undefined]> = []
+    let cursor: string | undefined
+    let pages = 0
+    do {
+      const read: EmailLogPage = yield* page({ ...filter, cursor })
+      append(
+        seen,
+        read.rows.map(({ rows_of_mail, subject }) => [subject, rows_of_mail] as const)
+      )
+      cursor = read.nextCursor ?? undefined
+      yield* between((pages += 1))
+    } while (cursor !== undefined)
+    return seen
+  })
+
+  it.effect("gives each mail once by its newest row, however its rows stand among those of others", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* insert([
+        { subject: "a1", status: "failed", key_hash: key_hash("a"), created_at: at(1) },
+        { subject: "b1", key_hash: key_hash("b"), created_at: at(2) },
+        { subject: "a2", status: "failed", key_hash: key_hash("a"), created_at: at(3) },
+        { subject: "none1", created_at: at(4) },
+        { subject: "none2", created_at: at(4) },
+        { subject: "a3", key_hash: key_hash("a"), created_at: at(5) }
+      ])
+      const found = yield* all({ byMail: true, limit: 1 })
+      assert.deepStrictEqual(
+        [found[0], ...found.slice(1, 3).toSorted(([a], [b]) => (a! < b! ? -1 : 1)), found[3]],
+        [
+          ["a3", 3],
+          ["none1", 1],
+          ["none2", 1],
+          ["b1", 1]
+        ]
+      )
+      // The filters are about the newest row: what failed and went out later has not failed.
+      assert.deepStrictEqual(yield* all({ byMail: true, status: "failed" }), [])
+      const log = yield* EmailLogQuery
+      assert.deepStrictEqual(
+        yield* Effect.all([
+          log.count({ byMail: true }, 100),
+          log.count({ byMail: true }, 2),
+          log.count({}, 100)
+        ]),
+        [4, 2, 6]
+      )
+    })
+  )
+
+  it.effect("shows a mail once that gets another row while the pages are read", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* insert(
+        ["a", "b", "c", "d"].map((name, n) => ({
+          subject: `${name}1`,
+          key_hash: key_hash(name),
+          created_at: at(n)
+        }))
+      )
+      const seen = yield* all({ byMail: true, limit: 1 }, (pages) =>
+        insert([{ subject: `b${pages + 1}`, key_hash: key_hash("b") }])
+      )
+      assert.deepStrictEqual(
+        seen.map(([subject]) => subject),
+        ["d1", "c1", "b1", "a1"]
+      )
+      assert.strictEqual((yield* all({ byMail: true }))[0]?.[0], "b5")
+    })
+  )
+
+  it.effect("finds by source, and by a tag's name and value", () =>
+    Effect.gen(function* () {
+      yield* clean
+      yield* insert([
+        { subject: "1", source: "api:shop", tags: JSON.stringify({ order: "17", "a:b": "'" }) },
+        { subject: "2", source: "api:shop2", tags: JSON.stringify({ order: "18" }) },
+        { subject: "3", source: null, tags: null }
+      ])
+      const tag = (name: string, value?: string) => ({ tag: { name, value } })
+      assert.deepStrictEqual(yield* subjects({ source: "api:shop" }), ["1"])
+      assert.deepStrictEqual(yield* subjects({ source: "API:shop" }), [])
+      assert.deepStrictEqual(yield* subjects(tag("order")), ["2", "1"])
+      assert.deepStrictEqual(yield* subjects(tag("order", "17")), ["1"])
+      assert.deepStrictEqual(yield* subjects(tag("order", "1")), [])
+      assert.deepStrictEqual(yield* subjects(tag("a:b", "'")), ["1"])
+      assert.deepStrictEqual(yield* subjects(tag("17")), [])
+      assert.deepStrictEqual(yield* subjects({ ...tag("order"), source: "api:shop2", byMail: true }), ["2"])
+      const log = yield* EmailLogQuery
+      assert.strictEqual(yield* log.count(tag("order"), 10), 2)
+    })
+  )
+
+  it.effect("refuses a cursor by mail that it did not give out", () =>
+    Effect.gen(function* () {
+      const place = Buffer.from(
+        JSON.stringify(["2026-01-01T00:00:00.000000Z", "00000000-0000-7000-8000-000000000000"])
+      ).toString("base64url")
+      const moment = "2026-01-01T00:00:00.000000Z"
+      for (const cursor of [
+        "",
+        place,
+        `now()~${place}`,
+        `${moment}~`,
+        `${moment}~${place}~${place}`,
+        `~${place}`
+      ])
+        assert.strictEqual((yield* Effect.flip(page({ byMail: true, cursor })))._tag, "InvalidCursor", cursor)
+      assert.deepStrictEqual((yield* page({ byMail: true, cursor: `${moment}~${place}` })).rows, [])
+    })
   )
 
   it.effect("refuses a cursor that it did not give out", () =>

@@ -81,9 +81,9 @@ const world = (
     Layer.mock(PageSources, { facts: () => Effect.as(Effect.sleep(delay), facts) }),
     Layer.mock(HtmlAssembly, {
       survey: (pages) => Effect.as(Stream.runDrain(pages), new Surveyor().survey()),
-      assemble: ({ facts: { title }, name, note: told, pages }) =>
+      assemble: ({ facts: { title }, name, notes: told, pages }) =>
         Stream.concat(
-          Stream.make(`${title} ${name}: ${told ?? ""}`),
+          Stream.make(`${title} ${name}: ${told?.join(" ") ?? ""}`),
           Stream.map(pages, ({ html, index, label }) => `${index}/${label}${html}`)
         )
     })

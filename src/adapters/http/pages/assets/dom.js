@@ -94,3 +94,30 @@ export const moment = (iso) => MOMENT.format(new Date(iso))
 
 /** @param {string | null} iso */
 export const time = (iso) => (iso === null ? NOTHING : el("time", { datetime: iso }, moment(iso)))
+
+const RELATIVE = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto", style: "short" })
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" })
+
+/** How long ago it was, or in how long it is; a day where that is more than a week. @param {string} iso @param {number} [now] */
+export const relative = (iso, now = Date.now()) => {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 5) return "now"
+  if (size < 60) return RELATIVE.format(seconds, "second")
+  if (size < 3600) return RELATIVE.format(Math.trunc(seconds / 60), "minute")
+  if (size < 86_400) return RELATIVE.format(Math.trunc(seconds / 3600), "hour")
+  return size < 7 * 86_400 ? RELATIVE.format(Math.trunc(seconds / 86_400), "day") : DAY.format(new Date(iso))
+}
+
+/** A time of a list: relative, with the absolute one as its title. @param {string} iso */
+export const ago = (iso) => el("time", { datetime: iso, title: moment(iso), "data-ago": true }, relative(iso))
+
+/** Keeps the relative times of the page true. */
+export const keepTimes = () =>
+  setInterval(() => {
+    for (const one of document.querySelectorAll("time[data-ago]"))
+      one.textContent = relative(one.getAttribute("datetime") ?? "")
+  }, 10_000)
+
+/** The reader's zone, which a list says once. */
+export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -35,8 +35,13 @@ export const REASON_MOODS = {
   erased: ""
 }
 
-/** The statuses of accepted mails that only a delivery event gives. */
-export const REPORTED_STATUSES = /** @type {const} */ (["delivery_delayed", "delivered", "opened", "clicked", "bounced", "complained"])
+/** Providers as people know them. @type {Readonly<Record<string, string>>} */
+export const PROVIDER_NAMES = {
+  provider_a: "Resend",
+  provider_b: "Amazon SES",
+  smtp: "SMTP relay",
+  postmark: "Postmark"
+}
 
 /** What the names of files that are converted end with. */
 export const FILE_ENDINGS = ["pdf", "docx", "png", "jpg", "jpeg"]

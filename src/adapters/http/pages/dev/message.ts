@@ -232,7 +232,7 @@ const eventsForm = (entry: OutboxEntry): Html | undefined => {
   const recipients = everyone(entry)
   const logged = pathTo.adminScreen("email-log", { recipient: recipients[0] ?? "" })
   return html`<form id="events" class="card events" data-id="${entry.id}" hidden>
-<h2>Try what follows</h2>
+<h2>Simulate an event</h2>
 <p class="help">Its provider reports the event as the real one would: it is recorded and raises alerts, and suppresses an address where it is plain which one is meant. <a href="${logged}">See it in the email log</a></p>
 ${recipients.length < 2 ? undefined : html`<label for="recipient">For</label> <select id="recipient">${option("", "All recipients")}${recipients.map((address) => option(address, address))}</select>`}
 <div class="buttons">${joined(

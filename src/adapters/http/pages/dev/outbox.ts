@@ -7,7 +7,7 @@ import {
   type SimulatedEventType
 } from "../../../../ports/mail/simulated-mail.ts"
 import { confirmDialog } from "../dashboard.ts"
-import { page, pagePolicy } from "../html-page.ts"
+import { framedPage, pagePolicy } from "../html-page.ts"
 import { type Html, html, joined, lines } from "../html.ts"
 import { FRAME_POLICY, type ShellPage } from "../shell.ts"
 import { moment } from "../ui.ts"
@@ -92,7 +92,7 @@ const about = ({ address, search }: Asked): Html | undefined => {
   ].filter((part) => part !== undefined)
   return parts.length === 0
     ? undefined
-    : html`<p>Mails ${joined(parts, " ")}, of the newest ${MAX_SEARCHED.toLocaleString("en")}. <a href="${pathTo.outbox}">Show all</a></p>`
+    : html`<p>Mails ${joined(parts, " ")}, of the newest ${MAX_SEARCHED.toLocaleString("en")}. <a href="${pathTo.outbox}">Clear</a></p>`
 }
 
 const nothing = ({ address, before, search }: Asked): string => {
@@ -188,7 +188,7 @@ const template = ({ kind, subject }: { readonly kind: string; readonly subject: 
 export const templatesPage = (
   mails: ReadonlyArray<{ readonly kind: string; readonly subject: string }>
 ): Html =>
-  page(
+  framedPage(
     "Mails",
     html`<h1>Mails that Postlane writes itself</h1>
 <p><a href="${pathTo.outbox}">Back to the outbox</a></p>

@@ -5,7 +5,6 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi }
 import type { EmailLogRow as PortRow } from "../../../../domain/delivery/email-log-row.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
-import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression/policy.ts"
 import {
   type EmailLogPage,
   EmailLogQuery,
@@ -15,7 +14,7 @@ import {
 import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
 import { AdminAccess, CurrentPrincipal } from "../../server/access.ts"
 import { type CsvColumns, csvResponse } from "../../server/csv.ts"
-import { apiOf, cursor, Day, DEFAULT_PAGE, filter, isUuid, page, Text } from "../../server/endpoint.ts"
+import { apiOf, cursor, DEFAULT_PAGE, filter, Moment, page } from "../../server/endpoint.ts"
 import {
   invalidCursor,
   InvalidRequest,
@@ -25,56 +24,33 @@ import {
   unavailable
 } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { EmailLogRow, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
-
-/** Filters of the log; an empty one counts as missing. */
-const search = {
-  status: filter(EmailStatus),
-  category: filter(Schema.Literals([...Category.literals, UNKNOWN_CATEGORY])),
-  provider: filter(Provider),
-  recipient: filter(Text.check(Schema.isMaxLength(320))),
-  subject: filter(Text.check(Schema.isMaxLength(998))),
-  id: filter(Schema.String.check(Schema.makeFilter((id) => isUuid(id) || "is not the id of a row"))),
-  key: filter(Text.check(Schema.isMaxLength(1000))),
-  messageId: filter(Text.check(Schema.isMaxLength(1000))),
-  since: filter(Day),
-  until: filter(Day)
-}
-const Search = Schema.Struct(search)
-
-/** The filter that a query names. */
-const searchOf = (query: typeof Search.Type): EmailLogSearch => ({
-  status: query.status || undefined,
-  category: query.category || undefined,
-  provider: query.provider || undefined,
-  recipient: query.recipient || undefined,
-  subject: query.subject || undefined,
-  id: query.id || undefined,
-  key: query.key || undefined,
-  providerMessageId: query.messageId || undefined,
-  since: query.since || undefined,
-  until: query.until || undefined
-})
+import { search, searchOf } from "./log-search.ts"
+import { ListedMail, logAway, mailStory, makeMailStoryHandler, NoSuchThing } from "./mail-story.ts"
 
 const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
   query: {
     ...search,
+    changedSince: filter(Moment),
     limit: page(DEFAULT_PAGE, MAX_EMAIL_LOG_PAGE),
     cursor
   },
   success: Schema.Struct({
-    rows: Schema.Array(EmailLogRow),
+    rows: Schema.Array(ListedMail),
     nextCursor: Schema.NullOr(Schema.String),
-    stoppedAfter: Schema.optionalKey(Schema.Int)
+    stoppedAfter: Schema.optionalKey(Schema.Int),
+    changedUntil: Schema.optionalKey(Schema.String)
   }),
   error: [InvalidRequest, Unavailable]
 }).annotateMerge(
   OpenApi.annotations({
     summary: "The send log, newest first",
     description:
-      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; " +
+      "`recipient` matches To, Cc, Bcc and who was left out, exactly and ignoring case; `subject` matches a part; `id` (the `sendId`), `key` (the idempotency key) and `messageId` (the provider's id) match exactly; `search` is any of these or an address, exactly, and where no row has it a part of an address or of the subject; " +
       "`since` and `until` are the first and the last day, UTC. An empty filter counts as missing. " +
-      "`stoppedAfter`: so many rows were read for a part of the subject, which no index answers; `nextCursor` leads on behind them."
+      "`source` and `tag` (with `tagValue`, where the value counts) match exactly. `by=mail` gives each idempotency key once: its newest row, which the filters are about, and " +
+      "`rows_of_mail`. `changedSince` gives the rows that changed at that moment or later, in the order of their changes: take pages until `nextCursor` is null, and ask from `changedUntil` next time. " +
+      "`retry_at` and `attempt_count`: when a deferred one is tried next, and how often it was tried in this send. " +
+      "`stoppedAfter`: so many rows were read for what no index answers (a part of the subject or of an address, a source, a tag, mails, filters of changes); `nextCursor` leads on behind them."
   })
 )
 
@@ -89,6 +65,20 @@ const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log
   OpenApi.annotations({
     summary: "How many rows of the send log match",
     description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted. Where a page stops reading (\`stoppedAfter\`), the count does.`
+  })
+)
+
+/** The counts by status stop here: each is shown as more. */
+const MOST_COUNTED_EACH = 1_000
+
+const emailLogCounts = HttpApiEndpoint.get("emailLogCounts", "/api/admin/email-log/counts", {
+  query: search,
+  success: Schema.Struct({ counts: Schema.Record(EmailStatus, Schema.Int), most: Schema.Int }),
+  error: [InvalidRequest, Unavailable]
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "How many rows of the send log match, by status",
+    description: "Whatever `status` is asked for. A count of `most` means that there are at least so many."
   })
 )
 
@@ -156,6 +146,7 @@ const LOG_COLUMNS: CsvColumns<PortRow> = {
 export class AdminGroup extends HttpApiGroup.make("admin")
   .add(emailLog)
   .add(emailLogCount)
+  .add(emailLogCounts)
   .add(emailLogCsv)
   .add(mailStory)
   .add(deadLetters)
@@ -203,28 +194,38 @@ export const adminHandlers = HttpApiBuilder.group(
     const storyOf = yield* makeMailStoryHandler
     const exporting = makePlaces(1, "export", EXPORTS)
     return handlers.handleAll({
-      emailLog: ({ query }) =>
-        log
-          .page({
-            ...searchOf(query),
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
-          })
-          .pipe(
-            Effect.catchTags({
-              StoreUnavailable: logAway,
-              InvalidCursor: () => invalidCursor("log")
-            })
-          ),
-      emailLogCount: ({ query }) =>
-        log.count(searchOf(query), MOST_COUNTED + 1).pipe(
-          Effect.map((count) => ({ count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED })),
-          Effect.catch(logAway)
-        ),
+      emailLog: Effect.fnUntraced(function* ({ query }) {
+        const { changedSince } = query
+        const wanted = {
+          ...(yield* searchOf(query)),
+          cursor: query.cursor || undefined,
+          limit: query.limit || DEFAULT_PAGE
+        }
+        const read = changedSince ? log.changes({ ...wanted, changedSince }) : log.page(wanted)
+        return yield* Effect.catchTags(read, {
+          StoreUnavailable: logAway,
+          InvalidCursor: () => invalidCursor("log")
+        })
+      }),
+      emailLogCount: Effect.fnUntraced(function* ({ query }) {
+        const count = yield* log
+          .count(yield* searchOf(query), MOST_COUNTED + 1)
+          .pipe(Effect.catchTag("StoreUnavailable", logAway))
+        return { count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED }
+      }),
+      emailLogCounts: Effect.fnUntraced(function* ({ query }) {
+        const found = yield* log
+          .counts(yield* searchOf(query), MOST_COUNTED_EACH)
+          .pipe(Effect.catchTag("StoreUnavailable", logAway))
+        const counts = Object.fromEntries(
+          EmailStatus.literals.map((status) => [status, found.get(status) ?? 0])
+        ) as Record<EmailStatus, number>
+        return { counts, most: MOST_COUNTED_EACH }
+      }),
       emailLogCsv: Effect.fnUntraced(function* ({ query, request }) {
         const { actor } = yield* CurrentPrincipal
         yield* takePlace(exporting, actor)
-        return yield* csvOf(log, searchOf(query), request)
+        return yield* csvOf(log, yield* searchOf(query), request)
       }),
       mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>

@@ -10,6 +10,7 @@ import { Provider } from "../../../../domain/mail/provider.ts"
 import { SendStatus } from "../../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { ListedReason } from "../../../../domain/mail/suppression/policy.ts"
+import { MOST_ROWS_OF_MAIL } from "../../../../ports/delivery/email-log-query.ts"
 import { MAX_STORY_ROWS } from "../../../../ports/delivery/mail-stories.ts"
 import { isUuid } from "../../server/endpoint.ts"
 import { problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
@@ -40,9 +41,18 @@ const fields = {
   alerted_at: Schema.NullOr(Schema.String)
 }
 
-export const EmailLogRow = Schema.Struct({ ...fields, raw: Schema.Json }).annotate({
-  identifier: "EmailLogRow"
-})
+/** A row of a list. */
+export const ListedMail = Schema.Struct({
+  ...fields,
+  raw: Schema.Json,
+  retry_at: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  attempt_count: Schema.optionalKey(Schema.Int),
+  rows_of_mail: Schema.optionalKey(
+    Schema.Int.annotate({
+      description: `With \`by=mail\`: how many rows its mail has; ${MOST_ROWS_OF_MAIL} stands for that many or more`
+    })
+  )
+}).annotate({ identifier: "EmailLogRow" })
 
 const SendAttempt = Schema.Struct({
   ...Attempt.fields,

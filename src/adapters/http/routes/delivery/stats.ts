@@ -1,11 +1,15 @@
-import { Schema, Effect } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
+import { Effect, Schema, Stream } from "effect"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
+import { isWanted } from "../../../../domain/delivery/health.ts"
 import { statRows, summarize } from "../../../../domain/delivery/stats.ts"
+import { Provider } from "../../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
+import { Category, UNKNOWN_CATEGORY } from "../../../../domain/mail/suppression/policy.ts"
 import { MAX_STATS_DAYS, EmailStats } from "../../../../ports/delivery/email-log-query.ts"
 import { AdminAccess } from "../../server/access.ts"
-import { apiOf, page } from "../../server/endpoint.ts"
+import { type CsvColumns, csvResponse } from "../../server/csv.ts"
+import { apiOf, filter, page } from "../../server/endpoint.ts"
 import { InvalidRequest, Unavailable, unavailable } from "../../server/problem.ts"
 
 /** Days of the statistics where the query names no number. */
@@ -51,25 +55,71 @@ export class StatsGroup extends HttpApiGroup.make("stats")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.get("emailStatsCsv", "/api/admin/email-stats.csv", {
+      query: {
+        days: page(DEFAULT_STATS_DAYS, MAX_STATS_DAYS),
+        category: filter(Schema.Literals([...Category.literals, UNKNOWN_CATEGORY])),
+        provider: filter(Provider)
+      },
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv; charset=utf-8" })),
+      error: [InvalidRequest, Unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "The same as CSV, of one category or provider where they are given",
+        description: "A row a day, category and provider, with the number of mails in each status."
+      })
+    )
+  )
   .middleware(AdminAccess) {}
 
-/** `GET /api/admin/email-stats`. */
+const COLUMNS: CsvColumns<ReturnType<typeof statRows>[number]> = {
+  day: ({ day }) => day,
+  category: ({ category }) => category,
+  provider: ({ provider }) => provider,
+  mails: ({ total }) => String(total),
+  ...Object.fromEntries(
+    EmailStatus.literals.map((status) => [
+      status,
+      ({ byStatus }: ReturnType<typeof statRows>[number]) => String(byStatus[status])
+    ])
+  ),
+  failed_over: ({ failedOver }) => String(failedOver),
+  undelivered: ({ undelivered }) => String(undelivered),
+  cost_usd: ({ costUsd }) => String(costUsd)
+}
+
+const away = unavailable("the send log cannot be counted", "The send log does not answer now")
+
+/** `GET /api/admin/email-stats`, and the same as CSV. */
 export const statsHandlers = HttpApiBuilder.group(
   apiOf(StatsGroup),
   "stats",
   Effect.fnUntraced(function* (handlers) {
     const stats = yield* EmailStats
-    return handlers.handle("emailStats", ({ query }) => {
-      const days = query.days || DEFAULT_STATS_DAYS
-      return stats.since(days).pipe(
-        Effect.map(({ from, stats: counted }) => ({
-          days,
-          from,
-          rows: statRows(counted),
-          totals: summarize(counted)
-        })),
-        Effect.catch(unavailable("the send log cannot be counted", "The send log does not answer now"))
-      )
+    return handlers.handleAll({
+      emailStats: ({ query }) => {
+        const days = query.days || DEFAULT_STATS_DAYS
+        return stats.since(days).pipe(
+          Effect.map(({ from, stats: counted }) => ({
+            days,
+            from,
+            rows: statRows(counted),
+            totals: summarize(counted)
+          })),
+          Effect.catch(away)
+        )
+      },
+      emailStatsCsv: ({ query, request }) => {
+        const wanted = { provider: query.provider || undefined, category: query.category || undefined }
+        return stats.since(query.days || DEFAULT_STATS_DAYS).pipe(
+          Effect.map(({ stats: counted }) => {
+            const rows = statRows(counted.filter((stat) => isWanted(stat, wanted)))
+            return csvResponse("email-stats", request, COLUMNS, Stream.make(rows))
+          }),
+          Effect.catch(away)
+        )
+      }
     })
   })
 )

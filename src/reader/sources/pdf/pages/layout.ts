@@ -186,7 +186,8 @@ export const layoutOfScan = (
   const own = contents.find(({ content }) => content.index === index)
   const page = pages.find((one) => one.index === index)
   if (own === undefined || page === undefined) throw pdfError("broken", index)
-  const { nodes, ...rest } = page
+  // What its text layer is doubted for says nothing of the words that were read from its picture.
+  const { doubts: _, nodes, ...rest } = page
   const pictures = new Map([[0, dataUri(scanOf(document, own.content, own.turn))]])
   return {
     ...rest,

@@ -21,7 +21,7 @@ const ALIGNED = 1.5
 /** Most lines of the address beside them, and its longest line. */
 const MOST_LINES = 12
 
-/** A label, the value behind it, and what stands before both on their line. */
+/** A label, the value behind it, and the words before both on their line. */
 interface Pair {
   readonly label: Segment
   readonly value: Segment
@@ -48,7 +48,7 @@ const areAligned = (pairs: ReadonlyArray<Pair>): boolean =>
 
 const endsInColon = ({ text }: Pair): boolean => /[:：]$/u.test(text)
 
-/** Whether pairs are labels with their values, and no rows of a table whose first cell stands at the left. */
+/** Whether pairs are labels with their values, and no rows of a table with its first cell at the left. */
 const areLabels = (pairs: ReadonlyArray<Pair>, beside: ReadonlyArray<Segment>): boolean => {
   const texts = new Set(pairs.map(({ text }) => text))
   const said = pairs.filter((pair) => endsInColon(pair) || /\d/.test(segmentText(pair.value)))
@@ -82,7 +82,7 @@ const pairsFrom = (lines: ReadonlyArray<Line>, from: number): ReadonlyArray<Pair
 
 /**
  * Labels with their values at the right of an address, as invoices have them. They would make rows with the lines of the address
- * that stand at their height by chance, and two of them one cell.
+ * at their height by chance, and two of them one cell.
  */
 export const labelValues = (
   { height }: PageContent,
@@ -114,7 +114,7 @@ export const labelValues = (
       term: spans(label),
       blocks: [asParagraph({ spans: spans(value) })]
     }))
-    // They are read behind the address, whose lines would else be cut.
+    // They are read behind the address: its lines would else be cut.
     const below = greatest([...beside, ...own].map(({ y1 }) => y1))
     placed.push({ block: asList(items), x0: box.x0, y0: below, x1: box.x1, y1: below })
     for (const one of own) taken.add(one)

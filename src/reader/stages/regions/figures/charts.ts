@@ -47,7 +47,7 @@ const WAYS: ReadonlyArray<Way> = [
   { foot: ({ x0 }) => x0, at: ({ y0 }) => y0, length: (b) => b.x1 - b.x0, thick: (b) => b.y1 - b.y0 }
 ]
 
-/** Bars that stand on one line, as thick as each other and near. */
+/** Bars on one line, as thick as each other and near. */
 const barsOf = (filled: ReadonlyArray<Path>, way: Way): ReadonlyArray<ReadonlyArray<Box>> => {
   const onLine = new Map<number, Array<Box>>()
   for (const { box } of filled) addTo(onLine, Math.round(way.foot(box)), box)

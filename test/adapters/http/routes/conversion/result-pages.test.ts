@@ -50,6 +50,11 @@ describe("the outline of a result", () => {
       [line(0, "layout"), line(1, "poorly-recognised")].map((one) => ({ ...one, ...without }))
     )
     expect(none.map(({ look }) => look)).toEqual(["no_model", "no_model"])
+    const doubts = ["cells_left_over", "unseen_text"] as const
+    const doubted = outlineOf(
+      [line(0, "layout"), line(1, "recognised"), line(2, "unreadable")].map((one) => ({ ...one, doubts }))
+    )
+    expect(doubted.map(({ look }) => look)).toEqual(["cells_left_over", "cells_left_over", "unreadable"])
   })
 })
 

@@ -2,8 +2,13 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import type { EmailLogRow } from "../../../../../src/domain/delivery/email-log-row.ts"
+import type { EmailStatus } from "../../../../../src/domain/mail/status.ts"
 import { InvalidCursor } from "../../../../../src/ports/cursor.ts"
-import type { EmailLogFilter, EmailLogSearch } from "../../../../../src/ports/delivery/email-log-query.ts"
+import type {
+  EmailLogChanges,
+  EmailLogFilter,
+  EmailLogSearch
+} from "../../../../../src/ports/delivery/email-log-query.ts"
 import { type DeadLetter } from "../../../../../src/ports/mail/defer-queue.ts"
 import { anyId } from "../../../../support/any-id.ts"
 import { storeDown } from "../../../../support/worlds/store-down.ts"
@@ -61,14 +66,20 @@ const letter: DeadLetter = {
 
 let down = false
 let filter: EmailLogFilter | undefined
+let changed: EmailLogChanges | undefined
 let counted: EmailLogSearch | undefined
 let matching = 0
+let byStatus: ReadonlyMap<EmailStatus, number> = new Map()
 /** Pages by their number; without any, every page has one row. */
 let pages: ReadonlyArray<ReadonlyArray<EmailLogRow>> = []
 let server: TestServer
 const queueDown = storeDown("password=hunter2")
 beforeAll(async () => {
   server = await startServer({
+    changes: (asked) => {
+      changed = asked
+      return Effect.succeed({ rows: [row], nextCursor: null, changedUntil: "2026-02-01T00:00:00.000000Z" })
+    },
     page: (asked) => {
       filter = asked
       const at = Number(asked.cursor ?? 0)
@@ -85,6 +96,10 @@ beforeAll(async () => {
       return down
         ? Effect.fail(storeDown(new Error("password=hunter2")))
         : Effect.succeed(Math.min(matching, most))
+    },
+    counts: (search) => {
+      counted = search
+      return down ? Effect.fail(storeDown(new Error("password=hunter2"))) : Effect.succeed(byStatus)
     },
     queue: {
       deadLetters: ({ limit }) =>
@@ -104,6 +119,7 @@ describe("who may", () => {
     ["GET", "/api/admin/email-log"],
     ["GET", "/api/admin/email-log.csv"],
     ["GET", "/api/admin/email-log/count"],
+    ["GET", "/api/admin/email-log/counts"],
     ["GET", `/api/admin/email-log/${row.id}`],
     ["GET", "/api/admin/dead-letters"],
     ["POST", "/api/admin/dead-letters/d-1/redrive"]
@@ -187,6 +203,68 @@ describe("the email log", () => {
     ])
   })
 
+  it("each mail once, a source and a tag go through to the list, its count and its CSV", async () => {
+    const query = "by=mail&source=api%3Ashop&tag=a%3Ab&tagValue=%27%3B"
+    const wanted = { byMail: true, source: "api:shop", tag: { name: "a:b", value: "';" } }
+    expect((await get(`/api/admin/email-log?${query}`)).status).toBe(200)
+    expect(filter).toMatchObject(wanted)
+    expect((await get(`/api/admin/email-log/count?${query}`)).status).toBe(200)
+    expect(counted).toMatchObject(wanted)
+    pages = [[row]]
+    expect((await get(`/api/admin/email-log.csv?${query}`)).status).toBe(200)
+    pages = []
+    expect(filter).toMatchObject({ ...wanted, limit: 200 })
+    await get("/api/admin/email-log?tag=order")
+    expect(filter?.tag).toEqual({ name: "order", value: undefined })
+  })
+
+  it("changes since a moment, with where to go on; what is no moment is refused", async () => {
+    for (const moment of [
+      "2026-01-31T12:00:00Z",
+      "2026-01-31T12:00:00.123456%2B02:00",
+      "2024-02-29T23:59Z"
+    ]) {
+      const answer = await get(`/api/admin/email-log?changedSince=${moment}&status=bounced`)
+      expect([answer.status, answer.json.changedUntil]).toEqual([200, "2026-02-01T00:00:00.000000Z"])
+      expect(changed).toMatchObject({
+        changedSince: decodeURIComponent(moment),
+        status: "bounced",
+        limit: 50
+      })
+    }
+    for (const moment of [
+      "2026-01-31",
+      "2026-02-30T00:00:00Z",
+      "0000-01-01T00:00:00Z",
+      "2026-01-31T24:00:00Z",
+      "2026-01-31T12:60:00Z",
+      "2026-01-31T12:00:00",
+      "2026-01-31T12:00:00+02:00",
+      "2026-01-31T12:00:00%2B19:00",
+      "2026-01-31T12:00:00.1234567Z",
+      "infinity",
+      "now()",
+      "2026-01-31T12:00:00Z%00",
+      "'; drop table email_log; --"
+    ]) {
+      const answer = await get(
+        `/api/admin/email-log?changedSince=${encodeURI(moment).replaceAll("%25", "%")}`
+      )
+      expect([moment, answer.status, answer.json.issues?.[0]?.path]).toEqual([moment, 400, "changedSince"])
+    }
+  })
+
+  it.each([
+    ["by", "by=mail&changedSince=2026-01-31T12:00:00Z"],
+    ["tagValue", "tagValue=17"],
+    ["by", "by=key"],
+    ["tag", "tag=%00"],
+    ["source", `source=${"x".repeat(201)}`]
+  ])("refuses %s in %s", async (path, query) => {
+    const answer = await get(`/api/admin/email-log?${query}`)
+    expect([answer.status, answer.json.issues[0].path]).toEqual([400, path])
+  })
+
   it("a count stops at 10,000, under the same filter", async () => {
     matching = 12
     const few = await get("/api/admin/email-log/count?status=failed&key=k")
@@ -196,6 +274,14 @@ describe("the email log", () => {
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: false })
     matching = 10_001
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: true })
+  })
+
+  it("counts by status, each to a limit, and of every status", async () => {
+    byStatus = new Map([["bounced" as const, 1000]])
+    const { json, status } = await get("/api/admin/email-log/counts?search=%20ann%20&status=sent")
+    expect([status, json.most]).toEqual([200, 1000])
+    expect(json.counts).toMatchObject({ bounced: 1000, sent: 0, deferred: 0 })
+    expect(counted).toMatchObject({ search: "ann" })
   })
 
   it("as CSV: page after page of the same filter, and no cell is a formula", async () => {

@@ -75,6 +75,21 @@ it.each(["0", "367", "-1", "1.5", "x", "1e3", "1&days=2"])("400 for days=%s", as
   expect([answer.status, answer.json.code]).toEqual([400, "INVALID_REQUEST"])
 })
 
+it("as CSV, of a category or provider where one is asked for", async () => {
+  const csv = (query: string) => call(server, `/api/admin/email-stats.csv${query}`, { headers: admin })
+  const all = await csv("?days=7")
+  expect([all.status, asked, all.headers["content-type"]]).toEqual([200, 7, "text/csv; charset=utf-8"])
+  const [head, row, ...rest] = all.text.split("\r\n")
+  expect(head).toMatch(/^"day","category","provider","mails",.*"delivered",.*"cost_usd"$/)
+  expect(row).toMatch(/^"2026-01-02","unknown","","3",.*"0\.0012"$/)
+  expect(rest).toEqual([""])
+  for (const query of ["?category=auth", "?provider=provider_a"])
+    expect((await csv(query)).text.split("\r\n")).toHaveLength(2)
+  expect((await csv("?category=unknown")).text.split("\r\n")).toHaveLength(3)
+  expect((await csv("?category=nothing")).status).toBe(400)
+  expect((await call(server, "/api/admin/email-stats.csv")).status).toBe(401)
+})
+
 it("nobody but an admin sees them", async () => {
   for (const headers of [{}, { authorization: "Bearer nope" }]) {
     expect((await get("", headers)).status).toBe(401)

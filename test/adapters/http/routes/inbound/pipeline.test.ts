@@ -44,6 +44,7 @@ describe("the pipeline behind the API's listener", () => {
             complexPages: 1,
             unreadablePages: [3, 17],
             poorlyReadPages: [4],
+            doubtfulPages: [{ reason: "odd_angles", pages: [5] }],
             hasText: false
           }
         })
@@ -79,6 +80,8 @@ describe("the pipeline behind the API's listener", () => {
       ["x-standard-pages", "x-complex-pages", "x-result-bytes"].map((name) => answer.headers[name]),
       ["5", "1", "22"]
     )
+    const doubts = decodeURIComponent(String(answer.headers["x-doubtful-pages"]))
+    assert.deepStrictEqual(JSON.parse(doubts), [{ reason: "odd_angles", pages: [5] }])
     assert.strictEqual((await ask(CONVERT, "12345", { "x-file-name": "%E0%A4%A" })).status, 200)
     assert.deepStrictEqual(names, ["Grüße.pdf", "document.pdf"])
     assert.deepStrictEqual([...stored.keys()], [])

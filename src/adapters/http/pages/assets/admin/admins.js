@@ -55,7 +55,7 @@ const invite = async () => {
 /** @type {ReadonlyArray<Column<AdminRow>>} */
 const columns = [
   { head: "Address", kind: "free", cell: ({ email }) => email },
-  { head: "May", cell: ({ rights }) => tag(rights.includes("admin") ? "change everything" : "only look") },
+  { head: "Role", cell: ({ rights }) => tag(rights.includes("admin") ? "admin" : "reader") },
   { head: "Invited by", kind: "free", cell: ({ invitedBy }) => invitedBy },
   { head: "Since", kind: "short", cell: ({ createdAt }) => time(createdAt) }
 ]

@@ -137,7 +137,7 @@ const columns = [
   },
   { head: "Cost", kind: "number", cell: ({ totalCostUsd }) => usd(totalCostUsd) },
   {
-    head: "Way",
+    head: "Mode",
     cell: ({ options }) => (options["highFidelity"] === true ? "High fidelity" : "Standard")
   },
   { head: "Batch", cell: ({ batch }) => batchCell(batch) }

@@ -2,9 +2,9 @@ import { ask, explain } from "../api.js"
 import { byId, el, moment, NOTHING, show, time, warn } from "../dom.js"
 
 /**
- * A column: its heading, and its cell for a row. The first column is the heading of the row.
+ * A column: its heading, and its cell for a row. The first column is the heading of the row, unless another `isHead`.
  * @template R
- * @typedef {{ readonly head: string, readonly cell: (row: R) => Node | string, readonly kind?: string }} Column
+ * @typedef {{ readonly head: string | Node, readonly isHead?: boolean, readonly cell: (row: R) => Node | string, readonly kind?: string }} Column
  */
 
 /**
@@ -18,6 +18,10 @@ export const fillRows = (id, columns, rows) => {
   const table = byId(id, HTMLTableElement)
   // Roles are set explicitly: in some browsers, CSS that lays a table out as blocks removes them.
   table.setAttribute("role", "table")
+  const heading = Math.max(
+    0,
+    columns.findIndex(({ isHead }) => isHead)
+  )
   const heads = columns.map(({ head, kind }) =>
     el("th", { scope: "col", role: "columnheader", class: kind }, head)
   )
@@ -32,11 +36,16 @@ export const fillRows = (id, columns, rows) => {
         { role: "row" },
         ...columns.map(({ cell, head, kind }, index) => {
           const held = cell(row)
-          return index === 0
+          return index === heading
             ? el("th", { scope: "row", role: "rowheader", class: kind }, held)
             : el(
                 "td",
-                { role: "cell", class: kind, "data-label": head, "data-empty": held === NOTHING },
+                {
+                  role: "cell",
+                  class: kind,
+                  "data-label": typeof head === "string" ? head : undefined,
+                  "data-empty": held === NOTHING
+                },
                 held
               )
         })
@@ -173,11 +182,19 @@ const keepPlace = () => {
 
 /**
  * Shows a list of the API: the rows that the page's address asks for, and the link to the next page. Returns the function
- * that reads it again. `place` names parameters that the page keeps in its links and the API is not asked for. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
+ * that reads it again; `fill` draws the rows. `place` names parameters that the page keeps in its links and the API is not asked for. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
  * @template R
- * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string, readonly place?: ReadonlyArray<string> }} options
+ * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string, readonly place?: ReadonlyArray<string>, readonly fill?: (rows: ReadonlyArray<R>, none: string) => void }} options
  */
-export const showList = ({ columns, names, noMatch, none, path, place = [] }) => {
+export const showList = ({
+  columns,
+  fill = (rows, nothing) => fillTable(columns, rows, nothing),
+  names,
+  noMatch,
+  none,
+  path,
+  place = []
+}) => {
   const wanted = asked([...names, ...place])
   fillFilters(wanted)
   const nothing = names.some((name) => wanted.has(name)) ? (noMatch ?? none) : none
@@ -188,7 +205,7 @@ export const showList = ({ columns, names, noMatch, none, path, place = [] }) =>
       /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null, readonly stoppedAfter?: number }} */
       const { nextCursor, rows, stoppedAfter } = await ask("GET", `${path}?${query}`)
       show(byId("problem", HTMLElement), undefined)
-      fillTable(columns, rows, stoppedAfter === undefined ? nothing : "Nothing among these.")
+      fill(rows, stoppedAfter === undefined ? nothing : "Nothing among these.")
       drawPager(wanted, nextCursor)
       drawStop(stoppedAfter)
     } catch (failure) {
@@ -222,9 +239,6 @@ export const usd = (amount) =>
 
 /** @param {number} amount */
 export const count = (amount) => amount.toLocaleString("en-GB")
-
-/** @param {number | null} rate */
-export const percent = (rate) => (rate === null ? NOTHING : `${(rate * 100).toFixed(1)} %`)
 
 /** Figures with their labels. @param {ReadonlyArray<readonly [string, string]>} figures */
 export const fillFigures = (figures) =>

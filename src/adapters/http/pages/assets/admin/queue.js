@@ -16,7 +16,7 @@ const EVERY = 3000
 
 const query = filterShown(["category"])
 
-/** A button that keeps the focus when its table is written anew. @param {string} id @param {HTMLButtonElement} made */
+/** A button that keeps the focus when its table is redrawn. @param {string} id @param {HTMLButtonElement} made */
 const named = (id, made) => {
   made.id = id
   return made

@@ -108,7 +108,7 @@ export const startChosen = ({ changed, rows }) => {
         `${waysOf(wanted)}. It costs ${priceIn(total(wanted))}, charged as each result is there. You are mailed once, when the last is done.` +
         (again === 0 ? "" : ` ${files(again)} had a result before: it is replaced by the new one.`),
       yes: `Convert for ${priceIn(total(wanted))}`,
-      no: "Not now",
+      no: "Cancel",
       kind: "primary"
     })
     if (!sure) return

@@ -12,7 +12,12 @@ const LOOKS = {
   unreadable: "could not be read; a note stands in its place, and it cost nothing",
   poorly_read: "was read from a picture, but not well: words may be wrong",
   mended: "the model left words out, and they were mended: look whether they stand where they belong",
-  no_model: "high fidelity was not available; it was converted without it"
+  no_model: "high fidelity was not available; it was converted without it",
+  tags_disagree: "the tags and what is shown disagree about order or tables",
+  cells_left_over: "a table has values that fit none of its rows or columns",
+  unseen_text: "there is text that nobody sees, in the colour of the paper",
+  odd_angles: "some text is written at an odd angle, and may stand at another place",
+  letters_unsure: "the file does not say which letters some signs are"
 }
 
 /** @type {ReadonlyArray<ResultPage>} */

@@ -22,7 +22,7 @@ const ENDS = new Map([
 /** @param {OwnMail} mail */
 const stateOf = ({ outcome, step }) => {
   if (outcome !== null) return ENDS.get(outcome) ?? "Not answered"
-  return step === "converting" ? "Being converted" : "Waits to be read"
+  return step === "converting" ? "Being converted" : "Queued"
 }
 
 /** @param {OwnMail} mail */

@@ -40,7 +40,7 @@ const choiceOf = (row) => {
   const ways = waysOf(name)
   const choice = el(
     "select",
-    { "aria-label": `Way to convert ${name}`, "data-does": "way" },
+    { "aria-label": `Mode of ${name}`, "data-does": "way" },
     ...ways.map(([value, text]) => el("option", { value }, text))
   )
   choice.value = row.way

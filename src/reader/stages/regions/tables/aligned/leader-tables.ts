@@ -15,7 +15,7 @@ import {
 } from "../cells/table-cells.ts"
 import { centredOver } from "./aligned-rows.ts"
 
-/** A table whose names lead to their figures by dots. */
+/** A table in which dots lead from names to figures. */
 interface LeaderTable extends Box {
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
   readonly headRows: number

@@ -22,7 +22,7 @@ const MOST = 200
 const LEAN = 60
 const ODD = 15
 
-/** A name over a column, and where it stands on it. */
+/** A name over a column, and its place there. */
 interface Name {
   readonly run: TextRun
   readonly x: number
@@ -41,7 +41,7 @@ const nameOf = (run: TextRun): ReadonlyArray<Name> => {
   return quarterOf(run.angle) % 180 === 90 ? [{ run, x: middleX(box), foot: box.y1, length }] : []
 }
 
-/** Names that are beside one another, at one foot; those that are set alike are together. */
+/** Names beside one another at one foot, set alike. */
 const groupsOf = (names: ReadonlyArray<Name>): ReadonlyArray<ReadonlyArray<Name>> => {
   const alike = Map.groupBy(names, ({ run }) => `${Math.round(run.angle)} ${Math.round(run.size)}`)
   return [...alike.values()].flatMap((of) => {
@@ -114,7 +114,7 @@ interface TurnedHeads {
   readonly runs: ReadonlySet<TextRun>
 }
 
-/** Finds words in another direction that stand in a row, each over a column of short words: they name the columns. */
+/** Finds words in another direction in a row, each over a column of short words: they name the columns. */
 export const turnedHeads = (
   turned: ReadonlyArray<TextRun>,
   segments: ReadonlyArray<Segment>

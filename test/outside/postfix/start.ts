@@ -1,19 +1,16 @@
-import { once } from "node:events"
+import { spawnSync } from "node:child_process"
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
-import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 
-import { until } from "../../support/until.ts"
-import { must, run } from "../tools.ts"
+import type { Check } from "../reference.ts"
+import { comes, isOpen } from "../services.ts"
+import { must } from "../tools.ts"
 
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
+/** Why Postfix is not tried here; undefined where it can be. */
+export const untriedPostfix = (): ReadonlyArray<Check> | undefined =>
+  process.getuid?.() === 0
+    ? undefined
+    : [{ name: "it is root", outcome: "artefact", detail: "Postfix starts for root alone: not tried" }]
 
 /** One line for each program of Postfix, none of them in a chroot. */
 const masterOf = (port: number): string =>
@@ -38,39 +35,33 @@ const masterOf = (port: number): string =>
     ""
   ].join("\n")
 
-/** What every Postfix of a trial has; `settings` are the lines of its own. */
-const mainOf = (work: string, settings: ReadonlyArray<string>): string =>
-  [
-    "compatibility_level = 3.6",
+/** Starts a Postfix of its own in a folder, on a port of loopback; `main`: lines of main.cf. */
+export const startPostfix = async (work: string, port: number, main: ReadonlyArray<string>) => {
+  const settings = join(work, "etc")
+  await chmod(work, 0o755)
+  for (const folder of ["etc", "queue", "data"]) await mkdir(join(work, folder), { recursive: true })
+  await must("chown", ["postfix", join(work, "data")])
+  const own = [
     `queue_directory = ${work}/queue`,
     `data_directory = ${work}/data`,
     `maillog_file = ${work}/log`,
     `maillog_file_prefixes = ${work}`,
-    "myhostname = relay.test",
-    "mydestination =",
-    "mynetworks = 127.0.0.0/8",
     "inet_interfaces = 127.0.0.1",
     "inet_protocols = ipv4",
-    "smtp_tls_security_level = none",
-    "message_size_limit = 50000000",
     "alias_maps =",
-    "local_recipient_maps =",
-    ...settings,
-    ""
-  ].join("\n")
-
-/** A Postfix of the trial's own. Only root may start one. */
-export const startPostfix = async (work: string, port: number, lines: ReadonlyArray<string>) => {
-  const settings = join(work, "etc")
-  await chmod(work, 0o755)
-  for (const folder of ["etc", "queue", "data"]) await mkdir(join(work, folder))
-  await must("chown", ["postfix", join(work, "data")])
-  await writeFile(join(settings, "main.cf"), mainOf(work, lines))
+    "local_recipient_maps ="
+  ]
+  await writeFile(join(settings, "main.cf"), [...main, ...own, ""].join("\n"))
   await writeFile(join(settings, "master.cf"), masterOf(port))
-  // While a killed one has not ended, its lock is held.
-  const start = () =>
-    until("Postfix starts", async () => (await run("postfix", ["-c", settings, "start"])).code === 0)
+  // While one that was killed has not ended, its lock is held.
+  const start = async () => {
+    await comes("Postfix starts", () => spawnSync("postfix", ["-c", settings, "start"]).status === 0)
+    await comes("Postfix listens", () => isOpen(port))
+  }
   await start()
+  // It leaves the group of the process that starts it.
+  const stop = () => spawnSync("postfix", ["-c", settings, "stop"])
+  process.once("exit", stop)
   return {
     log: () => readFile(join(work, "log"), "utf8"),
     start,
@@ -79,6 +70,9 @@ export const startPostfix = async (work: string, port: number, lines: ReadonlyAr
       const master = Number(await readFile(join(work, "queue/pid/master.pid"), "utf8"))
       process.kill(-master, "SIGKILL")
     },
-    stop: () => run("postfix", ["-c", settings, "stop"])
+    stop: async () => {
+      process.off("exit", stop)
+      stop()
+    }
   }
 }

@@ -1,7 +1,7 @@
-import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
-import { layersOf, type MailLayer } from "../../../domain/delivery/health.ts"
-import { stackedChart } from "./charts.ts"
-import type { Html } from "./html.ts"
+import type { EmailStat } from "../../../../domain/delivery/email-log-row.ts"
+import { layersOf, type MailLayer } from "../../../../domain/delivery/health.ts"
+import { stackedChart } from "../charts.ts"
+import type { Html } from "../html.ts"
 
 const NAMES: Readonly<Record<MailLayer, string>> = {
   delivered: "Delivered",

@@ -1,0 +1,128 @@
+import { ask } from "../api.js"
+import { byId, el, hidden } from "../dom.js"
+import { PROVIDER_NAMES } from "../words.js"
+import { count } from "./list.js"
+
+/** @import { Operations } from "#api" */
+
+/** What a filter that is on is called; the search and the status are to be seen anyway. @type {Readonly<Record<string, string>>} */
+const LABELS = {
+  category: "Category",
+  provider: "Provider",
+  recipient: "Address",
+  subject: "Subject",
+  key: "Key",
+  messageId: "Provider’s id",
+  since: "Since",
+  until: "Until"
+}
+
+const DAY_MS = 86_400_000
+
+/** The first of so many days, the last of which is today, UTC. @param {number} days */
+const firstDay = (days) => new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10)
+
+/** @param {URLSearchParams} filter @param {string} name @param {string} [value] */
+const withOther = (filter, name, value) => {
+  const other = new URLSearchParams(filter)
+  if (value === undefined || value === "") other.delete(name)
+  else other.set(name, value)
+  return `?${other}`
+}
+
+/** The filters that are on, each a link that takes it away. @param {URLSearchParams} filter */
+const drawNarrowed = (filter) => {
+  const list = byId("narrowed", HTMLElement)
+  const on = Object.entries(LABELS).filter(([name]) => filter.has(name))
+  list.hidden = on.length === 0
+  list.replaceChildren(
+    ...on.map(([name, label]) => {
+      const value = filter.get(name) ?? ""
+      const text = `${label}: ${name === "provider" ? (PROVIDER_NAMES[value] ?? value) : value}`
+      return el("li", {}, el("a", { href: withOther(filter, name) }, hidden("Remove "), text))
+    }),
+    el("li", {}, el("a", { href: location.pathname, class: "clear" }, "Clear"))
+  )
+}
+
+/** The period of one click: it is the first day of the filter. @param {URLSearchParams} filter @param {() => void} unfold */
+const offerPeriods = (filter, unfold) => {
+  const period = byId("period", HTMLSelectElement)
+  const form = byId("filters", HTMLFormElement)
+  const [since, until] = [byId("f-since", HTMLInputElement), byId("f-until", HTMLInputElement)]
+  const days = ["1", "7", "30"].find((one) => firstDay(Number(one)) === filter.get("since"))
+  period.value = filter.has("until") || (filter.has("since") && days === undefined) ? "days" : (days ?? "")
+  period.addEventListener("change", () => {
+    if (period.value === "days") {
+      unfold()
+      since.focus()
+      return
+    }
+    since.value = period.value === "" ? "" : firstDay(Number(period.value))
+    until.value = ""
+    form.requestSubmit()
+  })
+}
+
+/** Each status a click away, with its count; one without mails is left out. @param {URLSearchParams} filter */
+const drawChips = async (filter) => {
+  const chips = [...document.querySelectorAll("[data-chip]")].filter(
+    (one) => one instanceof HTMLAnchorElement
+  )
+  const status = filter.get("status") ?? ""
+  for (const chip of chips) {
+    const name = chip.dataset["chip"] ?? ""
+    chip.href = withOther(filter, "status", name)
+    if (name === status) chip.setAttribute("aria-current", "page")
+  }
+  /** @type {Operations["admin.emailLogCounts"]["success"]} */
+  const { counts, most } = await ask("GET", `/api/admin/email-log/counts${withOther(filter, "status")}`)
+  for (const chip of chips) {
+    const name = chip.dataset["chip"] ?? ""
+    const number = Object.entries(counts).find(([one]) => one === name)?.[1]
+    const place = chip.querySelector(".count")
+    if (number === undefined || place === null) continue
+    place.textContent = `${count(number)}${number >= most ? "+" : ""}`
+    chip.parentElement?.toggleAttribute("hidden", number === 0 && name !== status)
+  }
+}
+
+/** @param {URLSearchParams} filter */
+const drawTotal = async (filter) => {
+  const download = byId("export", HTMLAnchorElement)
+  download.href = `/api/admin/email-log.csv?${filter}`
+  try {
+    /** @type {Operations["admin.emailLogCount"]["success"]} */
+    const found = await ask("GET", `/api/admin/email-log/count?${filter}`)
+    byId("total", HTMLElement).textContent =
+      `${found.more ? "More than " : ""}${count(found.count)} ${found.count === 1 ? "mail" : "mails"}`
+    download.hidden = found.count === 0
+  } catch {
+    // The list itself says what is wrong.
+    download.hidden = false
+  }
+}
+
+/** The search, the views by status and the filters that are on. @param {URLSearchParams} filter */
+export const logFilters = (filter) => {
+  const form = byId("filters", HTMLFormElement)
+  const rarer = byId("rarer", HTMLElement)
+  const button = byId("unfold", HTMLButtonElement)
+  /** @param {boolean} open */
+  const fold = (open) => {
+    rarer.hidden = !open
+    button.setAttribute("aria-expanded", String(open))
+  }
+  button.addEventListener("click", () => fold(rarer.hidden !== false))
+  fold(["recipient", "subject", "key", "messageId"].some((name) => filter.has(name)))
+  offerPeriods(filter, () => fold(true))
+  drawNarrowed(filter)
+  // What is empty is no part of the address.
+  form.addEventListener("formdata", ({ formData }) => {
+    const unset = [...formData].filter(([, value]) => value === "")
+    for (const [name] of unset) formData.delete(name)
+  })
+  // The list says what is wrong where the API does not answer.
+  drawChips(filter).catch(() => undefined)
+  void drawTotal(filter)
+}

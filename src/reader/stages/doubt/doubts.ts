@@ -1,0 +1,143 @@
+import { type Block, textOfSpans } from "../../model/block.ts"
+import type { Doubt } from "../../model/doubt.ts"
+import { centreIn } from "../../model/geometry.ts"
+import type { Drawing, TextRun } from "../../model/page-content.ts"
+import type { PageAnalysis } from "../lines/analysis.ts"
+import { lengthOf } from "../lines/segment.ts"
+import { byMark, idsUnder } from "../tagged/tagged-content.ts"
+import { hasCellsLeftOver } from "./table-doubts.ts"
+
+/** A page that was read. */
+interface ReadPage {
+  readonly analysis: PageAnalysis
+  readonly blocks: ReadonlyArray<Block>
+  /** Its tags were read, and not its geometry. */
+  readonly byTags: boolean
+}
+
+/** A rule by which a page is doubted. */
+interface DoubtRule {
+  readonly id: Doubt
+  readonly why: string
+  readonly holds: (page: ReadPage) => boolean
+}
+
+/** Fewest lines that are above the one tagged before them, and their part of all. */
+const FEWEST_UP = 3
+const PART_UP = 0.12
+/** Part of the narrower run's width that two of one column share. */
+const SHARED = 0.5
+
+const shared = (a: TextRun, b: TextRun): number =>
+  (Math.min(a.box.x1, b.box.x1) - Math.max(a.box.x0, b.box.x0)) /
+  Math.max(1, Math.min(a.box.x1 - a.box.x0, b.box.x1 - b.box.x0))
+
+/** Whether tags go up again and again within a column: a reader goes down. */
+const goesUp = ({ analysis, byTags }: ReadPage): boolean => {
+  if (!byTags) return false
+  const marked = byMark(analysis.readable.main)
+  const runs = idsUnder(analysis.page.structure).flatMap((id) => marked.get(id) ?? [])
+  let [up, moves] = [0, 0]
+  for (const [at, run] of runs.entries()) {
+    const before = runs[at - 1]
+    if (before === undefined || Math.abs(before.baseline - run.baseline) < run.size / 2) continue
+    moves += 1
+    if (run.baseline < before.baseline && shared(before, run) > SHARED) up += 1
+  }
+  return up >= FEWEST_UP && up > PART_UP * moves
+}
+
+/** Channels of a colour that is as good as the paper's, and the fewest letters in it that count. */
+const PALE = 0xf4
+const FEWEST_UNSEEN = 3
+/** Runs that are compared with what is drawn. */
+const MOST_COMPARED = 200
+
+const isPale = (color: number): boolean =>
+  (color >> 16) % 0x100 >= PALE && (color >> 8) % 0x100 >= PALE && color % 0x100 >= PALE
+
+const isGround = (drawing: Drawing): boolean =>
+  drawing.kind === "image" || (drawing.filled && !isPale(drawing.color))
+
+/** Whether words are written in white, and nothing is drawn where they are. */
+const hasUnseen = ({ analysis: { page } }: ReadPage): boolean => {
+  const pale = page.runs.filter(
+    ({ artifact, color, invisible, text }) => !invisible && !artifact && isPale(color) && /\p{L}/u.test(text)
+  )
+  if (pale.length === 0 || pale.length > MOST_COMPARED) return false
+  const grounds = page.drawings.filter(isGround)
+  const unseen = pale.filter((run) => !grounds.some(({ box }) => centreIn(run.box, box, 1)))
+  return lengthOf(unseen) >= FEWEST_UNSEEN
+}
+
+/** Degrees off a quarter from which on text is at an odd angle, and the fewest letters that are more than a stamp. */
+const ODD = 15
+const FEWEST_ODD = 40
+
+/** Whether the page has text at odd angles that is no label of a figure, and no name of a column. */
+const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
+  const odd = page.runs.filter(
+    ({ angle, artifact, invisible }) =>
+      !artifact && !invisible && Math.abs(angle - 90 * Math.round(angle / 90)) > ODD
+  )
+  if (lengthOf(odd) < FEWEST_ODD) return false
+  const figures = blocks.flatMap((block) => (block.kind === "figure" ? (block.region ?? []) : []))
+  const heads = new Set(
+    blocks.flatMap((block) =>
+      block.kind === "table"
+        ? block.rows.flatMap((row) =>
+            row.flatMap(({ blocks: of }) =>
+              of.flatMap((one) => (one.kind === "paragraph" ? textOfSpans(one.spans).trim() : []))
+            )
+          )
+        : []
+    )
+  )
+  const loose = odd.filter(
+    ({ box, text }) => !heads.has(text.trim()) && !figures.some((figure) => centreIn(box, figure))
+  )
+  return lengthOf(loose) >= FEWEST_ODD
+}
+
+/** Fewest signs without a letter, and their part of all. */
+const FEWEST_UNSURE = 3
+const PART_UNSURE = 0.01
+/** Signs without a known letter: the replacement character, codes that each font uses for others, control characters. */
+const UNKNOWN = /[\ufffd\p{Co}]|(?!\s)\p{Cc}/gu
+
+const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {
+  const unknown = analysis.readable.main.reduce(
+    (sum, { text }) => sum + (text.match(UNKNOWN)?.length ?? 0),
+    0
+  )
+  return unknown >= FEWEST_UNSURE && unknown > PART_UNSURE * lengthOf(analysis.readable.main)
+}
+
+/** The rules, by the reason that each gives. */
+export const DOUBT_RULES: ReadonlyArray<DoubtRule> = [
+  {
+    id: "tags_disagree",
+    why: "tags that go up and down a column are in no order that a reader has",
+    holds: goesUp
+  },
+  {
+    id: "cells_left_over",
+    why: "values without a row or a name of their own are in the wrong place",
+    holds: ({ blocks }) => hasCellsLeftOver(blocks)
+  },
+  {
+    id: "unseen_text",
+    why: "text in the colour of the paper is for machines, or lost its ground",
+    holds: hasUnseen
+  },
+  {
+    id: "odd_angles",
+    why: "lines at odd angles are read behind the text, wherever they belong",
+    holds: hasOdd
+  },
+  { id: "letters_unsure", why: "a sign without a letter is a gap in a word", holds: hasUnsureLetters }
+]
+
+/** Where the evidence of a page disagrees. */
+export const doubtsOf = (page: ReadPage): ReadonlyArray<Doubt> =>
+  DOUBT_RULES.flatMap(({ holds, id }) => (holds(page) ? [id] : []))

@@ -1,0 +1,109 @@
+/** DOC-28: a page is doubted where its evidence disagrees, and only there. */
+import { assert, describe, it } from "vitest"
+
+import type { Doubt } from "../../../../src/reader/model/doubt.ts"
+import type { Drawing, TextRun } from "../../../../src/reader/model/page-content.ts"
+import { layoutPages } from "../../../../src/reader/pipeline.ts"
+import { DOUBT_RULES } from "../../../../src/reader/stages/doubt/doubts.ts"
+import { NO_STATISTICS } from "../../../../src/reader/stages/profile/statistics.ts"
+import { FACTS, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
+
+const doubtsOn = (
+  runs: ReadonlyArray<TextRun>,
+  rest: Parameters<typeof page>[2] = {}
+): ReadonlyArray<Doubt> =>
+  layoutPages({
+    facts: { ...FACTS, tagged: rest.structure !== undefined },
+    fonts: FONTS,
+    pages: [page(runs, 0, rest)],
+    others: NO_STATISTICS
+  })[0]?.doubts ?? []
+
+const text = lines(prose(90), 60, 60, 60)
+/** Lines of a column, tagged a paragraph each in some order. */
+const tagged = (order: ReadonlyArray<number>): ReadonlyArray<Doubt> =>
+  doubtsOn(
+    order
+      .toSorted((a, b) => a - b)
+      .map((at) => run(`Line ${at} of the rivers and stones`, 60, 100 + 14 * at, { mcid: at })),
+    { structure: order.map((at) => tag("P", [at])) }
+  )
+const cell = (texts: ReadonlyArray<string>) => texts.map((_, at) => at)
+/** A tagged table with a run for each cell; an empty text is an empty cell. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<Doubt> => {
+  const runs: Array<TextRun> = []
+  const structure = rows.map((row, at) =>
+    tag(
+      "TR",
+      cell(row).map((column) => {
+        const words = (row[column] ?? "").split("|").filter((word) => word !== "")
+        const ids = words.map((word, below) => {
+          runs.push(run(word, 60 + 90 * column, 100 + 60 * at + 12 * below, { mcid: runs.length }))
+          return runs.length - 1
+        })
+        return tag(at === 0 ? "TH" : "TD", ids)
+      })
+    )
+  )
+  return doubtsOn(runs, { structure: [tag("Table", structure)] })
+}
+const white = { color: 0xffffff }
+const ground: Drawing = {
+  ...rule(50, 480, 400, 520),
+  kind: "path",
+  stroked: false,
+  filled: true,
+  curved: false,
+  color: 0x204080
+}
+const words = run("Words for machines", 60, 504, white)
+const slanted = run("A line that goes up along the slope of the hill", 60, 500, { angle: 330 })
+
+describe("a page is doubted", () => {
+  it("has a rule for each reason", () => {
+    assert.deepStrictEqual(
+      DOUBT_RULES.map(({ id }) => id),
+      ["tags_disagree", "cells_left_over", "unseen_text", "odd_angles", "letters_unsure"]
+    )
+  })
+
+  it("whose tags go up and down a column; a box that is tagged last is none", () => {
+    assert.deepEqual(tagged([0, 4, 1, 5, 2, 6, 3, 7, 8, 9]), ["tags_disagree"])
+    assert.deepEqual(tagged([1, 2, 3, 4, 5, 6, 7, 8, 9, 0]), [])
+    assert.deepEqual(tagged([0, 1, 2, 3, 4, 5]), [])
+  })
+
+  it("with values without a row or a name", () => {
+    const head = ["Town", "Books", "Films"]
+    const rows = [
+      ["Norrvik", "12", "3"],
+      ["Lindby", "14", "4"],
+      ["Sund", "15", "5"]
+    ]
+    assert.deepEqual(table([head, ...rows]), [])
+    assert.deepEqual(table([["", "Books", "Films"], ...rows]), [])
+    assert.deepEqual(table([["Town", "Books", ""], ...rows]), ["cells_left_over"])
+    assert.deepEqual(table([head, ["Norrvik", "12"], ...rows]), ["cells_left_over"])
+    assert.deepEqual(table([head, ["All", "1|2|3", "4|5|6"], ...rows]), ["cells_left_over"])
+    assert.deepEqual(table([head, ["All", "1|2|3", "4"], ...rows]), [])
+  })
+
+  it("with words in the colour of the paper; not on a ground or a picture", () => {
+    assert.deepEqual(doubtsOn([...text, words]), ["unseen_text"])
+    for (const drawing of [ground, picture(0, 50, 480, 400, 520)])
+      assert.deepEqual(doubtsOn([...text, words], { drawings: [drawing] }), [])
+    assert.deepEqual(doubtsOn([...text, run("—", 60, 504, white)]), [])
+  })
+
+  it("with lines at odd angles; a stamp is none", () => {
+    assert.deepEqual(doubtsOn([...text, slanted]), ["odd_angles"])
+    assert.deepEqual(doubtsOn([...text, run("DRAFT", 60, 500, { angle: 330 })]), [])
+    assert.deepEqual(doubtsOn([...text, { ...slanted, angle: 270 }]), [])
+  })
+
+  it("with signs whose letters are unknown; a few bullets are none", () => {
+    const unknown = lines(prose(12).replaceAll("r", "\ufffd"), 60, 500, 60)
+    assert.deepEqual(doubtsOn([...text, ...unknown]), ["letters_unsure"])
+    assert.deepEqual(doubtsOn([...text, run("\ue001", 60, 500)]), [])
+  })
+})
