@@ -59,7 +59,7 @@ export const NewSenderToken = Schema.Struct({
   ratePerMinute: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_RATE })))
   )
-}).annotate({ identifier: "NewSenderToken" })
+}).annotate({ identifier: "SenderTokenRequest" })
 export type NewSenderToken = typeof NewSenderToken.Type
 
 const decode = strictDecoder(NewSenderToken)

@@ -236,17 +236,19 @@ export const printedContents = (
 /** Signs of a formula that may be wider than a small screen. */
 const LONG_FORMULA = 12
 
-/** Makes a displayed formula scroll where it is too wide: by keyboard, too. */
-export const scrollable = (math: HtmlElement): HtmlElement =>
+/** Makes a displayed formula scroll where it is too wide: by keyboard, too, which HTML lets no formula do by itself. */
+export const scrollable = (math: HtmlElement, { formula }: InterfaceWords): HtmlElement =>
   math.attributes["display"] === "block" && textOf(math.children).length > LONG_FORMULA
-    ? element("math", { ...math.attributes, tabindex: "0" }, math.children)
+    ? element("span", { class: "scroll", role: "group", tabindex: "0", "aria-label": formula }, [math])
     : math
 
+const isDisplayed = (node: HtmlNode | undefined): boolean =>
+  isElement(node) && node.name === "math" && node.attributes["display"] === "block"
+
 /** True for a displayed formula and its number, and nothing else: the number is printed next to it. */
-export const isNumberedFormula = ([math, number, ...rest]: ReadonlyArray<HtmlNode>): boolean =>
+export const isNumberedFormula = ([formula, number, ...rest]: ReadonlyArray<HtmlNode>): boolean =>
   rest.length === 0 &&
-  isElement(math) &&
-  math.name === "math" &&
-  math.attributes["display"] === "block" &&
+  isElement(formula) &&
+  (isDisplayed(formula) || isDisplayed(formula.children[0])) &&
   typeof number === "string" &&
   EQUATION_NUMBER.test(number)

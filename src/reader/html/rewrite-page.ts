@@ -158,7 +158,7 @@ class Page {
       case "summary":
         return this.#loose(node, depth)
       case "math":
-        return [scrollable(this.#other(node, depth))]
+        return [scrollable(this.#other(node, depth), this.#context.words)]
       case "figure":
       case "blockquote": {
         const outer = this.#caption

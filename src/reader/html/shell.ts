@@ -50,8 +50,8 @@ input,select,textarea,button{font:inherit;color:var(--ink);background:var(--grou
 :is(td,th) :is(input:not([type=checkbox],[type=radio]),select,textarea){width:100%}
 input:disabled,select:disabled,textarea:disabled,button:disabled{opacity:1;color:var(--ink)}
 fieldset{border:1px solid var(--line);margin:0 0 1em;padding:.5rem .9rem;min-inline-size:0}fieldset p{margin-bottom:.5em}legend{padding-inline:.3em;font-weight:600}
-math{max-width:100%;overflow-x:auto;overflow-y:hidden}
-.numbered{display:flex;align-items:center;gap:1em}.numbered math{flex:1;min-width:0}
+.scroll{display:block;max-width:100%;overflow-x:auto;overflow-y:hidden}
+.numbered{display:flex;align-items:center;gap:1em}.numbered>:first-child{flex:1;min-width:0}
 .page{display:block;text-align:end;border-top:1px dotted var(--line);margin:1.5rem 0 1rem;font-size:.8rem;-webkit-user-select:none;user-select:none}
 main>.page:first-child{border:0;margin:0}
 p .page,li .page,td .page,th .page{display:inline;border:1px dotted var(--line);padding:0 .3em;margin:0 .2em}

@@ -21,6 +21,7 @@ export interface InterfaceWords {
   readonly inPicture: string
   readonly field: string
   readonly table: string
+  readonly formula: string
   readonly untitled: string
 }
 
@@ -40,6 +41,7 @@ const EN: InterfaceWords = {
   inPicture: "Words in the picture",
   field: "Form field",
   table: "Table",
+  formula: "Formula",
   untitled: "Untitled document"
 }
 
@@ -62,6 +64,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Text im Bild",
       field: "Formularfeld",
       table: "Tabelle",
+      formula: "Formel",
       untitled: "Dokument ohne Titel"
     },
     {
@@ -80,6 +83,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Texte de l’image",
       field: "Champ de formulaire",
       table: "Tableau",
+      formula: "Formule",
       untitled: "Document sans titre"
     },
     {
@@ -99,6 +103,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Texto de la imagen",
       field: "Campo de formulario",
       table: "Tabla",
+      formula: "Fórmula",
       untitled: "Documento sin título"
     },
     {
@@ -118,6 +123,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Testo dell’immagine",
       field: "Campo del modulo",
       table: "Tabella",
+      formula: "Formula",
       untitled: "Documento senza titolo"
     },
     {
@@ -136,6 +142,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Texto da imagem",
       field: "Campo de formulário",
       table: "Tabela",
+      formula: "Fórmula",
       untitled: "Documento sem título"
     },
     {
@@ -154,6 +161,7 @@ const ALL: ReadonlyMap<string, InterfaceWords> = new Map(
       inPicture: "Tekst in de afbeelding",
       field: "Formulierveld",
       table: "Tabel",
+      formula: "Formule",
       untitled: "Document zonder titel"
     }
   ].map((words) => [words.lang, words])

@@ -945,12 +945,12 @@ export interface ReceiptRequest {
   readonly totalUsd: number
 }
 
-export interface NewSenderTokenAnswer {
+export interface CreateSenderTokenAnswer {
   readonly id: string
   readonly token: string
 }
 
-export interface NewSenderToken {
+export interface SenderTokenRequest {
   readonly name: string
   readonly categories?: ReadonlyArray<"auth" | "transactional" | "notification" | "alert" | "marketing"> | undefined
   readonly from?: ReadonlyArray<string> | undefined
@@ -1153,8 +1153,8 @@ export interface Operations {
   }
   /** Makes a sender token: `POST /api/admin/sender-tokens` */
   readonly "senderTokens.addSenderToken": {
-    readonly input: { readonly body: NewSenderToken }
-    readonly success: NewSenderTokenAnswer
+    readonly input: { readonly body: SenderTokenRequest }
+    readonly success: CreateSenderTokenAnswer
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }

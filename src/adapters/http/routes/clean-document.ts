@@ -120,8 +120,48 @@ const withoutSingle = (schema: Node): Node => {
   return rest.length === 1 ? { ...list, ...without(schema, "anyOf") } : { ...schema, anyOf: rest }
 }
 
+/** What a member may be in one form or another: once each, and the words that a text may be in one list. */
+const eitherOf = (forms: ReadonlyArray<Node>): Node => {
+  const all = forms.flatMap((form) => (form["anyOf"] === undefined ? [form] : nodes(form["anyOf"])))
+  const words = new Set(all.flatMap(({ enum: values }) => (Array.isArray(values) ? values : [])))
+  const said = all.map((one) =>
+    one["type"] === "boolean"
+      ? without(one, "enum")
+      : one["type"] === "string" && Array.isArray(one["enum"])
+        ? { ...one, enum: [...words] }
+        : one
+  )
+  const [first = {}, ...more] = [...new Map(said.map((one) => [JSON.stringify(one), one])).values()]
+  return more.length === 0 ? first : { anyOf: [first, ...more] }
+}
+
+/** Of several forms of one object an object that has the members of all: few languages have a type for either. */
+const withoutForms = (schema: Node): Node => {
+  const all = nodes(schema["anyOf"])
+  const forms = all.filter(({ properties, type }) => type === "object" && isNode(properties))
+  if (forms.length < 2) return schema
+  const membersOf = ({ properties }: Node) => (isNode(properties) ? properties : {})
+  const names = new Set(forms.flatMap((form) => Object.keys(membersOf(form))))
+  const whole = {
+    type: "object",
+    properties: Object.fromEntries(
+      [...names].map((name) => [
+        name,
+        eitherOf(forms.map((form) => membersOf(form)[name]).filter((one) => isNode(one)))
+      ])
+    ),
+    required: [...names].filter((name) =>
+      forms.every(({ required }) => Array.isArray(required) && required.includes(name))
+    )
+  }
+  const rest = all.filter((one) => !forms.includes(one))
+  return rest.length === 0
+    ? { ...without(schema, "anyOf"), ...whole }
+    : { ...schema, anyOf: [whole, ...rest] }
+}
+
 const schemaOf = (given: Node): Node => {
-  const schema = withoutSingle(given)
+  const schema = withoutForms(withoutSingle(given))
   const { additionalProperties, anyOf, items, properties } = schema
   const whole: Node = {
     ...schema,

@@ -165,7 +165,8 @@ const notedTable = (block: Table, notes: Notes): HtmlNode => {
 const optionsOf = ({ chosen, options }: Field): ReadonlyArray<HtmlNode> => {
   const known = new Set(options)
   return [...chosen.filter((one) => !known.has(one)), ...options].map((option) =>
-    element("option", { selected: chosen.includes(option) ? "" : undefined }, [option])
+    // An option without words has no name.
+    element("option", { selected: chosen.includes(option) ? "" : undefined }, [option.trim() || "–"])
   )
 }
 

@@ -284,7 +284,19 @@ describe("the OpenAPI document", () => {
     for (const [name, { operationId }] of operations)
       expect([name, operationId]).toEqual([name, expect.stringMatching(/^[a-z]+[A-Za-z]*$/)])
     // Copies that are numbered would be renumbered by the next route.
-    expect(Object.keys(document.components.schemas).filter((name) => /\d$/.test(name))).toEqual([])
+    const names = Object.keys(document.components.schemas)
+    expect(names.filter((name) => /\d$/.test(name))).toEqual([])
+    // Go's generator makes a function `NewThing` of each `Thing`.
+    expect(
+      names.filter((name) => names.includes(name.replace(/^New/, "")) && name.startsWith("New"))
+    ).toEqual([])
+    // Neither a member that is never anything, nor either of two objects.
+    for (const [at, { anyOf, properties }] of objects(document)) {
+      const forms = (anyOf ?? []).filter(({ $ref, type }: Json) => type === "object" || $ref !== undefined)
+      expect([at, forms.length < 2]).toEqual([at, true])
+      const members = at.endsWith("/properties") || typeof properties !== "object" ? {} : properties
+      expect([at, Object.values<Json>(members).some(({ type }) => type === "null")]).toEqual([at, false])
+    }
     for (const [at, { enum: values, type, maximum, minimum }] of objects(document)) {
       // Neither a constant that Python cannot spell, nor a text for a number, nor a bound that says nothing.
       expect([at, type === "boolean" && values !== undefined]).toEqual([at, false])

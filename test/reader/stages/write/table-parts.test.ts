@@ -30,3 +30,25 @@ it("a head of which no cell reaches down stays one; another is body, whose heade
   const deep = [cell(2), cell(1)]
   expect(tableParts({ headRows: 1, rows: [deep, body] })).toEqual([[], [deep, body]])
 })
+
+it("a column in which no cell begins is none", () => {
+  const wide = (colSpan: number) => ({ ...cell(1), colSpan })
+  const spansOf = (...rows: ReadonlyArray<ReadonlyArray<number>>) =>
+    tableParts({ headRows: 0, rows: rows.map((row) => row.map(wide)) })[1].map((row) =>
+      row.map(({ colSpan }) => colSpan)
+    )
+  expect(spansOf([2, 1], [2, 1])).toEqual([
+    [1, 1],
+    [1, 1]
+  ])
+  expect(spansOf([2, 1], [1, 1, 1])).toEqual([
+    [2, 1],
+    [1, 1, 1]
+  ])
+  // The second row's cell is behind one that reaches down.
+  expect(
+    tableParts({ headRows: 0, rows: [[cell(2), wide(2)], [wide(2)]] })[1]
+      .flat()
+      .map(({ colSpan }) => colSpan)
+  ).toEqual([1, 1, 1])
+})

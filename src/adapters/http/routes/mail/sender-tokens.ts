@@ -40,7 +40,7 @@ export class SenderTokenGroup extends HttpApiGroup.make("senderTokens")
     HttpApiEndpoint.post("addSenderToken", PATH, {
       payload: NewSenderToken,
       success: Schema.Struct({ id: Schema.String, token: Schema.String })
-        .annotate({ identifier: "NewSenderTokenAnswer" })
+        .annotate({ identifier: "CreateSenderTokenAnswer" })
         .pipe(HttpApiSchema.status(201)),
       error: [...bodyRefusals(), Unavailable]
     })

@@ -1,14 +1,17 @@
 import { asList, asParagraph } from "../../../model/block.ts"
-import { hull } from "../../../model/geometry.ts"
+import { hull, touches } from "../../../model/geometry.ts"
 import { greatest, least } from "../../../model/lists.ts"
 import type { PageContent } from "../../../model/page-content.ts"
 import type { Placed } from "../../../model/placed.ts"
 import { type InlineContext, spansOf } from "../../lines/inline.ts"
 import { type Line, linesOf } from "../../lines/line.ts"
 import { type Segment, segmentText } from "../../lines/segment.ts"
+import { THIN } from "../../runs/strokes.ts"
 
 /** Part of a page from its top down that has the head of a letter. */
 const HEAD = 0.45
+/** Part of a page's width from which on the labels are: an address is at their left. */
+const RIGHT = 0.5
 /** Fewest labels below one another, and the longest label and value, characters. */
 const FEWEST = 2
 const LONGEST_LABEL = 30
@@ -85,7 +88,7 @@ const pairsFrom = (lines: ReadonlyArray<Line>, from: number): ReadonlyArray<Pair
  * at their height by chance, and two of them one cell.
  */
 export const labelValues = (
-  { height }: PageContent,
+  { drawings, height, width }: PageContent,
   segments: ReadonlyArray<Segment>,
   inline: InlineContext
 ): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
@@ -107,8 +110,14 @@ export const labelValues = (
         one.baseline > box.y0 - STEP * size &&
         one.baseline < box.y1 + STEP * size
     )
+    const isHeaded = lines[at - 1]?.segments.some(
+      ({ baseline, x0 }) => Math.abs(x0 - box.x0) < ALIGNED && box.y0 - baseline < STEP * size
+    )
+    const isRuled = drawings.some(
+      ({ box: of, kind }) => kind === "path" && of.y1 - of.y0 < THIN && touches(of, box, size)
+    )
     at += pairs.length - 1
-    if (!areLabels(pairs, beside)) continue
+    if (isHeaded === true || isRuled || box.x0 < RIGHT * width || !areLabels(pairs, beside)) continue
     const spans = (of: Segment) => spansOf(linesOf([of], inline.fonts), { ...inline, ignoreBold: true })
     const items = pairs.map(({ label, value }) => ({
       term: spans(label),
