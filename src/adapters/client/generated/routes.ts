@@ -121,7 +121,8 @@ export const ROUTES = {
   account: {
     showAccount: "GET /api/v1/account",
     closeAccount: "DELETE /api/v1/account",
-    listCharges: "GET /api/v1/account/charges"
+    listCharges: "GET /api/v1/account/charges",
+    listOwnTokens: "GET /api/v1/account/tokens"
   },
   digest: {
     auditDigest: "POST /functions/v1/audit-digest secret"
@@ -204,6 +205,11 @@ export const ROUTES = {
     listCustomers: "GET /api/admin/customers",
     addCustomer: "POST /api/admin/customers",
     grantCredits: "POST /api/admin/customers/{customerId}/credits"
+  },
+  tokens: {
+    listTokens: "GET /api/admin/tokens",
+    addToken: "POST /api/admin/tokens",
+    revokeToken: "DELETE /api/admin/tokens/{tokenId} none"
   },
   admins: {
     listAdmins: "GET /api/admin/admins",

@@ -204,6 +204,30 @@ export interface AdminRow {
   readonly createdAt: string
 }
 
+export interface NewTokenAnswer {
+  readonly id: string
+  readonly token: string
+}
+
+export interface NewToken {
+  readonly name: string
+  readonly rights: ReadonlyArray<Right>
+  /** Of `owner`: for whom. */ readonly customerId?: string | undefined
+  /** It ends by itself then; else when it is revoked. */ readonly days?: number | undefined
+}
+
+export type Right = "admin" | "admin:read" | "owner"
+
+export interface AccessToken {
+  readonly id: string
+  readonly name: string
+  readonly rights: ReadonlyArray<Right>
+  readonly customerId: string | null
+  readonly createdAt: string
+  /** To the minute; null: never. */ readonly lastUsedAt: string | null
+  /** null: when it is revoked. */ readonly expiresAt: string | null
+}
+
 export interface Granted {
   readonly answer: "granted" | "repeated"
 }
@@ -1526,6 +1550,13 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
+  /** The tokens that act for the account, newest first; never their text: `GET /api/v1/account/tokens` */
+  readonly "account.listOwnTokens": {
+    readonly input: Nothing
+    readonly success: { readonly tokens: ReadonlyArray<AccessToken> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
+    readonly events: false
+  }
   /** Sends the digest of the last period that is over: `POST /functions/v1/audit-digest` */
   readonly "digest.auditDigest": {
     readonly input: { readonly cadence: "daily" | "weekly"; readonly body?: RawBody | undefined }
@@ -1861,6 +1892,27 @@ export interface Operations {
     readonly input: { readonly customerId: string | number; readonly body: GrantRequest }
     readonly success: Granted
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "IDEMPOTENCY_CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The tokens of admins and owners that are in force, newest first; never their text: `GET /api/admin/tokens` */
+  readonly "tokens.listTokens": {
+    readonly input: Nothing
+    readonly success: { readonly tokens: ReadonlyArray<AccessToken> }
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Makes a token of an admin or an owner: `POST /api/admin/tokens` */
+  readonly "tokens.addToken": {
+    readonly input: { readonly body: NewToken }
+    readonly success: NewTokenAnswer
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Revokes a token, and ends the sessions that began with it: `DELETE /api/admin/tokens/{tokenId}` */
+  readonly "tokens.revokeToken": {
+    readonly input: { readonly tokenId: string | number }
+    readonly success: undefined
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** People who may sign in as admins, by address: `GET /api/admin/admins` */

@@ -18,6 +18,7 @@ import { confirmDialog, dialog } from "./dashboard.ts"
 import { input, pager, select } from "./fields.ts"
 import { type Html, html, lines } from "./html.ts"
 import { logMain } from "./mail/log.ts"
+import { TOKENS } from "./people/tokens.ts"
 import { option, words } from "./ui.ts"
 
 /** A filter. */
@@ -124,9 +125,9 @@ const CUSTOMERS = html`<p>Who may have documents converted, and what they can sp
 <div class="field"><label for="add-name">Name <span class="help">(may be left out)</span></label><input id="add-name" autocomplete="off" maxlength="${MAX_CUSTOMER_NAME}"></div>
 <div class="buttons"><button type="submit" class="primary">Add</button></div>
 </div>
-<p id="added" class="done" hidden></p>
 <p id="add-problem" class="problem" hidden></p>
 </form>
+<p id="added" class="done" hidden></p>
 ${filters("customers", [input("search", "Part of the address or name")])}
 ${listPlace("Customers, newest first")}
 ${pager}
@@ -216,6 +217,7 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<FilledSc
   suppressions: SUPPRESSIONS,
   customers: CUSTOMERS,
   admins: ADMINS,
+  tokens: TOKENS,
   incoming: INCOMING,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
@@ -231,5 +233,5 @@ export const adminScreen = (name: FilledScreen, providers: ReadonlyArray<Provide
   const shown = screensOf(providers)[name]
   // The log has buttons next to its heading.
   const main = name === "email-log" ? shown : html`<h1>${title}</h1>\n${shown}`
-  return { title, main, script: `admin/${name}.js` }
+  return { title, main, script: `${name === "tokens" ? "people" : "admin"}/${name}.js` }
 }

@@ -1,54 +1,57 @@
 import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { pathTo } from "../../../domain/pages.ts"
-import { confirmDialog } from "./dashboard.ts"
+import { confirmDialog, shareDialog } from "./dashboard.ts"
 import { type Html, html } from "./html.ts"
 
-/**
- * The main part of `GET /dashboard/files/:fileId`: each page of the uploaded file beside its result. The id is a text from the
- * address; whose file it is, the API says.
- */
-export const conversionMain = (fileId: string): Html => html`<div id="conversion" data-file="${fileId}">
-<p><a href="${pathTo.dashboard}">All documents</a></p>
-<h1 id="name">Conversion</h1>
-<p id="problem" class="problem" role="alert" hidden></p>
-<p id="loading" class="empty">Loading the pages…</p>
-<div id="pages" hidden>
-<p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span></p>
-<section class="card" aria-labelledby="looks-title">
-<h2 id="looks-title"></h2>
-<p class="facts" id="ways"></p>
-<p class="facts" id="made" hidden></p>
+/** The uploaded file and its result, page by page. */
+const compare = html`<section id="compare" aria-labelledby="compare-title" hidden>
+<h2 id="compare-title">Compare</h2>
+<p class="facts"><span id="looks-title"></span> <span id="ways"></span></p>
 <ul id="looks"></ul>
-</section>
-<section aria-labelledby="where">
-<h2 id="where"></h2>
+<h3 id="where"></h3>
 <nav class="turn" aria-label="Pages">
 <a id="before" class="button">Previous page</a>
 <a id="after" class="button">Next page</a>
 <form id="goto" class="buttons"><label for="number">Page</label><input id="number" type="number" min="1" inputmode="numeric" required><button type="submit">Go</button></form>
 </nav>
-<p class="facts" id="tier"></p>
+<p class="help">The keys ← and → turn the page. Both sides scroll together. <span id="tier"></span></p>
 <p id="look" class="notice" hidden></p>
 <div class="pair">
-<figure><figcaption>As uploaded</figcaption><img id="picture" alt=""><p id="no-picture" class="empty" hidden></p></figure>
-<figure><figcaption>Result</figcaption><iframe id="result" sandbox title="Result"></iframe></figure>
+<figure><figcaption>As uploaded</figcaption><div id="side" class="side" tabindex="0" role="region" aria-label="The page as uploaded"><img id="picture" alt=""><p id="no-picture" class="empty" hidden></p></div></figure>
+<figure><figcaption>Result</figcaption><iframe id="result" sandbox="allow-same-origin" title="Result"></iframe></figure>
 </div>
-</section>
+</section>`
+
+/**
+ * The main part of `GET /dashboard/files/:fileId`: a document in any state, its history, and the comparison with its result. The API
+ * checks that the id, which comes from the address, names a file of the caller.
+ */
+export const conversionMain = (fileId: string): Html => html`<div id="conversion" data-file="${fileId}">
+<p><a href="${pathTo.dashboard}">All documents</a></p>
+<h1 id="name">Document</h1>
+<p class="funds" id="funds" data-free-pages="${FREE_LIFETIME_PAGES}" hidden><span id="funds-left"></span> · <a href="${pathTo.credits}">Get more</a></p>
+<p id="problem" class="problem" role="alert" hidden></p>
+<p id="loading" class="empty">Loading the document…</p>
+<div id="document" hidden>
+<h2 class="hidden" id="now" tabindex="-1">State</h2>
+<ul id="rows" class="list rows one" aria-labelledby="now"></ul>
+<dl id="facts" class="facts-list"></dl>
+${compare}
 <section id="report" class="card" aria-labelledby="report-title" hidden>
 <h2 id="report-title">Accessibility of the result</h2>
 <p class="facts" id="report-facts"></p>
 <ul id="report-looks"></ul>
 <p class="help">What no machine can judge is left to you: whether descriptions say what matters, and whether the order makes sense.</p>
 </section>
-<form id="again" class="card">
-<h2>The whole result</h2>
-<p><a id="open" class="button">Open result</a></p>
-<h2>Convert again</h2>
-<label for="way">Mode</label>
-<select id="way" aria-describedby="again-price"><option value="standard">Standard</option><option value="highFidelity">High fidelity</option></select>
-<p class="help" id="again-price"></p>
-<div class="buttons"><button type="submit">Convert again</button></div>
-</form>
+<section aria-labelledby="happened">
+<h2 id="happened">What happened</h2>
+<ol id="events" class="timeline"></ol>
+</section>
+<section id="again" aria-labelledby="again-title">
+<h2 id="again-title">What converting costs</h2>
+<dl id="costs" class="facts-list"></dl>
+</section>
 </div>
 </div>
-${confirmDialog}`
+${confirmDialog}
+${shareDialog}`

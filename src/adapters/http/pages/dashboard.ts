@@ -20,7 +20,8 @@ export const confirmDialog = dialog(
 </form>`
 )
 
-const shareDialog = dialog(
+/** With whom a result is shared, and the form that shares it. */
+export const shareDialog = dialog(
   "share",
   html`<form id="share-form">
 <label for="share-recipients">Recipients</label>
@@ -50,6 +51,7 @@ export const dashboardMain = html`<h1>Your documents</h1>
 <p id="upload-help">${KINDS_IN_WORDS}. Each becomes one accessible HTML file.</p>
 <label class="pick"><input type="file" id="files" multiple accept="${ACCEPTED_FILES}" aria-describedby="upload-help"><span>Choose files</span></label>
 <p class="help drop-help">or drop them here</p>
+<p id="uploads-all" class="uploads-all" hidden><span id="uploads-count"></span><button type="button" id="stop-all">Stop all</button></p>
 <ul id="uploads" class="uploads" aria-label="Uploads under way"></ul>
 </section>
 <section aria-labelledby="files-title">
@@ -80,7 +82,7 @@ export const dashboardMain = html`<h1>Your documents</h1>
 <p id="no-match" class="empty" hidden></p>
 <p id="empty" class="empty" hidden>No files yet. Upload one above, then convert it here.</p>
 <p id="loading" class="empty">Loading your files…</p>
-<ul id="rows" class="rows"></ul>
+<ul id="rows" class="list rows"></ul>
 </section>
 <section id="mailed" aria-labelledby="mailed-title" hidden>
 <h2 id="mailed-title">Documents that you mailed</h2>
@@ -95,6 +97,13 @@ export const dashboardMain = html`<h1>Your documents</h1>
 <p id="no-charges" class="empty" hidden>Nothing was charged yet, and nothing is set aside.</p>
 <ul id="charges" class="mailed" aria-label="Charges" hidden></ul>
 <div id="more-charges" class="buttons"></div>
+</details>
+<details class="explain" id="tokens-book">
+<summary>Tokens</summary>
+<p class="help">What programs act for you with. Who runs this server makes and revokes them.</p>
+<p id="tokens-problem" class="problem" role="alert" hidden></p>
+<p id="no-tokens" class="empty" hidden>No token acts for you.</p>
+<ul id="tokens" class="mailed" aria-label="Tokens" hidden></ul>
 </details>
 <details class="explain" id="shares-book">
 <summary id="shares-summary">What is shared with whom</summary>

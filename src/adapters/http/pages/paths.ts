@@ -49,6 +49,7 @@ export const ROUTES = {
   conversion: "/dashboard/files/:fileId",
   admin: pathTo.admin,
   adminStream: "/admin/stream",
+  customer: "/admin/customers/:customerId",
   mail: "/admin/email-log/:id",
   document: "/admin/jobs/documents/:fileId"
 } as const

@@ -19,6 +19,7 @@ import { type Html, html } from "./html.ts"
 import { makeMailPages } from "./mail-page.ts"
 import { makeStatisticsPage } from "./mail/statistics.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
+import { makeCustomerPages } from "./people/customer-page.ts"
 import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
 import { signInMain } from "./sign-in.ts"
 
@@ -149,6 +150,7 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
 /** The pages that are complete as they are served. */
 const makeComplete = Effect.gen(function* () {
   const document = yield* makeDocumentPages
+  const customer = yield* makeCustomerPages
   const mail = yield* makeMailPages
   const { page: health, stream } = yield* makeHealthPages
   const statistics = yield* makeStatisticsPage
@@ -173,6 +175,16 @@ const makeComplete = Effect.gen(function* () {
           ...complete,
           ...content,
           main: forAdmins(principal, main)
+        }))
+    },
+    {
+      route: ROUTES.customer,
+      right: "admin:read",
+      content: ({ params: { customerId = "" } }) =>
+        Effect.map(customer(customerId), (content) => ({
+          ...complete,
+          ...content,
+          script: "admin/document.js"
         }))
     },
     {

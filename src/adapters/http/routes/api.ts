@@ -15,6 +15,7 @@ import { FormGroup, formHandlers } from "./accounts/forms.ts"
 import { PromoGroup, promoHandlers } from "./accounts/promo.ts"
 import { ReceiptGroup, receiptHandlers } from "./accounts/receipts.ts"
 import { InvitePageGroup, invitePageHandlers, TeamGroup, teamHandlers } from "./accounts/team.ts"
+import { TokenGroup, tokenHandlers } from "./accounts/tokens.ts"
 import { cleanDocument } from "./clean-document.ts"
 import { AdminJobGroup, adminJobHandlers } from "./conversion/admin-jobs.ts"
 import { BulkGroup, bulkHandlers } from "./conversion/bulk.ts"
@@ -111,6 +112,7 @@ const RESOURCES = [
   [SharingGroup, () => sharingHandlers],
   [SharedGroup, () => sharedHandlers],
   [CustomerGroup, () => customerHandlers],
+  [TokenGroup, () => tokenHandlers],
   [AdminsGroup, () => adminsHandlers],
   [ResultPagesGroup, () => resultPagesHandlers],
   [AdminJobGroup, () => adminJobHandlers],

@@ -83,6 +83,7 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
     "addSenderToken",
     { name: "wordpress", categories: ["transactional"], from: ["@example.com"], ratePerMinute: 60 }
   ],
+  ["addToken", { name: "nightly export", rights: ["admin:read"], days: 365 }],
   [
     "addEventHook",
     { url: "https://hooks.example.com/postlane", types: ["email.bounced", "email.complained"] }

@@ -67,6 +67,15 @@ export const RESULT_HEADERS = {
   "cache-control": "private, no-cache"
 }
 
+/**
+ * Of a page of a result, which the document's page shows in a frame: its document has the origin of the page, so that the page scrolls it.
+ * It still runs no script.
+ */
+export const FRAMED_HEADERS = {
+  ...RESULT_HEADERS,
+  "content-security-policy": RESULT_POLICY.replace(/^sandbox;/, "sandbox allow-same-origin;")
+}
+
 /** Answers a request with a result, with these additional headers; the caller has checked access. */
 export const resultResponse = Effect.fnUntraced(function* (
   objects: Pick<ObjectStoreService, "get" | "stat">,

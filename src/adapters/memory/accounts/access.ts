@@ -50,6 +50,7 @@ interface Holder {
 }
 
 interface StoredSession extends Holder {
+  readonly createdAt: number
   cookies: SessionCookies
 }
 
@@ -128,7 +129,7 @@ const beginSession = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const expiresAt = now + SESSION_LIFETIME_SECONDS * 1000
   const cookies = { current: hash, rotatedAt: now, next: undefined, previous: undefined, expiresAt }
-  sessions.add({ ...holder, cookies })
+  sessions.add({ ...holder, createdAt: now, cookies })
   return { principal: principal(holder, holder.actor, "session"), cookie: token, expiresAt }
 })
 
@@ -199,6 +200,16 @@ const keepDevToken = Effect.fnUntraced(function* (
   yield* addToken(tables, { hash, name, rights, customerId, embedded: true, expiresAt: undefined })
 })
 
+const sessionsOf = (tables: Tables, customerId: CustomerId, now: number) =>
+  [...tables.sessions]
+    .filter((one) => one.customerId === customerId && one.cookies.expiresAt > now)
+    .filter(({ tokenId }) => tokenId === undefined || inForce(tables, tables.tokens.get(tokenId), now))
+    .map(({ actor, cookies: { expiresAt }, createdAt, tokenId }) => {
+      const by: "token" | "mail" = tokenId === undefined ? "mail" : "token"
+      return { actor, by, createdAt, expiresAt }
+    })
+    .sort((a, b) => b.createdAt - a.createdAt)
+
 const accessOf = (tables: Tables): Access["Service"] =>
   Access.of({
     byToken: (text) =>
@@ -225,6 +236,8 @@ const accessOf = (tables: Tables): Access["Service"] =>
         useSession(tables, cookie, ""),
         (used) => used !== undefined && tables.sessions.delete(used.session)
       ),
+    sessionsOf: (customerId) =>
+      Effect.map(Clock.currentTimeMillis, (now) => sessionsOf(tables, customerId, now)),
     createToken: (token) => createToken(tables, token),
     listTokens: Effect.map(Clock.currentTimeMillis, (now) => listTokens(tables, now)),
     revokeToken: (id) => Effect.sync(() => tables.tokens.delete(id)),

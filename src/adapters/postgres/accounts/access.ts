@@ -13,7 +13,7 @@ import { CustomerId } from "../../../domain/ids.ts"
 import { Access, InvalidToken } from "../../../ports/accounts/access.ts"
 import { WriteSql } from "../client.ts"
 import { isAboutData, statements } from "../statement.ts"
-import { Absent, Millis } from "../values.ts"
+import { Absent, Millis, storable } from "../values.ts"
 
 /** Of one statement, or of one transaction. */
 export const ask = statements({ within: "5 seconds" })
@@ -31,6 +31,12 @@ const principalColumns = {
 const TokenRow = Schema.Struct({ tokenId: Schema.String, ...principalColumns })
 const SessionRow = Schema.Struct({ ...principalColumns, expiresAt: Millis, renewed: Schema.Boolean })
 const BegunRow = Schema.Struct({ expiresAt: Millis })
+const OpenSessionRow = Schema.Struct({
+  actor: Schema.String,
+  by: Schema.Literals(["token", "mail"]),
+  createdAt: Millis,
+  expiresAt: Millis
+})
 const IdRow = Schema.Struct({ id: Schema.String })
 
 const ListedRow = Schema.Struct({
@@ -72,7 +78,17 @@ const callersOn = (
   sql: Sql,
   secrets: Secrets,
   options: Options
-): Pick<Store, "byToken" | "bySession" | "beginSession" | "endSession"> => ({
+): Pick<Store, "byToken" | "bySession" | "beginSession" | "endSession" | "sessionsOf"> => ({
+  sessionsOf: (customerId) =>
+    ask.rows(
+      "sessionsOf",
+      OpenSessionRow,
+      sql`select s.actor, case when s.api_token_id is null then 'mail' else 'token' end as by, s.created_at, s.expires_at
+        from sessions s left join api_tokens t on t.id = s.api_token_id
+        where s.customer_id = ${customerId}::uuid and s.expires_at > now() and t.revoked_at is null
+          and (t.expires_at is null or t.expires_at > now()) and (${options.embedded} or t.embedded is not true)
+        order by s.created_at desc, s.id`
+    ),
   byToken: Effect.fnUntraced(function* (text) {
     const found = yield* useToken(sql, secrets, options, text)
     if (found === undefined) return undefined
@@ -127,13 +143,16 @@ const callersOn = (
   })
 })
 
+/** The actor where no admin is named. */
+const COMMAND_LINE = "cli"
+
 /** The tokens themselves. */
 const tokensOn = (
   sql: Sql,
   secrets: Secrets,
   { embedded }: Options
 ): Pick<Store, "createToken" | "listTokens" | "revokeToken"> => ({
-  createToken: Effect.fnUntraced(function* (token) {
+  createToken: Effect.fnUntraced(function* (token, actor = COMMAND_LINE) {
     const { customerId, expiresAt, name, rights } = token
     const unknown = new InvalidToken({ message: "There is no such customer" })
     const fault = faultOf(token)
@@ -144,10 +163,16 @@ const tokensOn = (
       .one(
         "createToken",
         IdRow,
-        sql`insert into api_tokens (token_hash, name, rights, customer_id, expires_at)
-          values (decode(${minted.hash}, 'hex'), ${name}, ${rights}::text[], ${customerId ?? null},
-            ${expiresAt === undefined ? null : new Date(expiresAt)})
-          returning id`
+        sql`with added as (
+            insert into api_tokens (token_hash, name, rights, customer_id, expires_at)
+            values (decode(${minted.hash}, 'hex'), ${name}, ${rights}::text[], ${customerId ?? null},
+              ${expiresAt === undefined ? null : new Date(expiresAt)})
+            returning id, name, rights
+          ), noted as (
+            insert into admin_audit_log (action, actor, target, details)
+            select 'token_added', ${storable(actor)}, a.name, jsonb_build_object('tokenId', a.id, 'rights', a.rights) from added a
+          )
+          select id from added`
       )
       .pipe(Effect.mapError((error) => (isAboutData(error) ? unknown : error)))
     return { id, token: minted.token }
@@ -162,12 +187,18 @@ const tokensOn = (
         and c.deleted_at is null and (${embedded} or not t.embedded)
       order by t.created_at desc, t.id`
   ),
-  revokeToken: (id) =>
+  revokeToken: (id, actor = COMMAND_LINE) =>
     UUID.test(id)
       ? Effect.map(
           ask.stored(
             "revokeToken",
-            sql`update api_tokens set revoked_at = now() where id = ${id} and revoked_at is null returning id`
+            sql`with revoked as (
+                update api_tokens set revoked_at = now() where id = ${id} and revoked_at is null returning id, name
+              ), noted as (
+                insert into admin_audit_log (action, actor, target, details)
+                select 'token_revoked', ${storable(actor)}, r.name, jsonb_build_object('tokenId', r.id) from revoked r
+              )
+              select id from revoked`
           ),
           (rows) => rows.length > 0
         )

@@ -7,6 +7,7 @@ import * as MailTemplates from "../../../../src/adapters/mail-templates/mail-tem
 import * as MemoryAccess from "../../../../src/adapters/memory/accounts/access.ts"
 import * as MemoryCustomers from "../../../../src/adapters/memory/accounts/customers.ts"
 import * as MemoryDatabase from "../../../../src/adapters/memory/documents/state.ts"
+import * as MemorySenderTokens from "../../../../src/adapters/memory/mail/sender-tokens.ts"
 import * as AdminInvitations from "../../../../src/application/accounts/admin-invitations.ts"
 import * as SignIn from "../../../../src/application/accounts/sign-in.ts"
 import { Mailer } from "../../../../src/application/mail/mailer.ts"
@@ -18,6 +19,7 @@ import { ADMIN_TOKEN, sent, startServer, type TestServer } from "../harness.ts"
 import { expectAccessible, expectFocus, hears, listen, openPage, tabTo } from "./browse.ts"
 
 const mails: Array<SendRequest> = []
+const audit: Array<readonly [action: string, target: string, actor: string]> = []
 let server: TestServer
 let browser: Browser
 let page: Page
@@ -66,7 +68,11 @@ beforeAll(async () => {
       Layer.provide(AdminInvitations.layer({ baseUrl: BASE }), parts)
     ),
     signIn: Layer.provide(SignIn.layer({ baseUrl: BASE }), parts),
-    customers: Layer.provide(MemoryCustomers.layer, MemoryDatabase.layer)
+    customers: Layer.provide(MemoryCustomers.layer, MemoryDatabase.layer),
+    senders: Layer.provide(
+      MemorySenderTokens.layer((...row) => void audit.push(row)),
+      NodeCrypto.layer
+    )
   })
   browser = await workersBrowser()
   ;({ complaints, page } = await openPage(browser, server.url))
@@ -117,6 +123,14 @@ it("customers are added, searched, and given credits by keyboard, once for each 
   await give()
   await page.keyboard.press("Enter")
   await hears(page, "Nothing was changed.")
+  expect(await page.textContent("#added")).toContain("was given these credits before")
+  await give()
+  await page.getByLabel("Credits", { exact: true }).fill("7")
+  await page.keyboard.press("Enter")
+  await page
+    .locator("#credits-problem", { hasText: "another number of credits under “invoice-17” before" })
+    .waitFor()
+  await page.getByRole("button", { name: "Cancel" }).press("Enter")
   await page.goto(`${server.url}/admin/customers?search=nobody`)
   await page.getByText("No customer matches.").waitFor()
   expect(complaints).toEqual([])
@@ -157,5 +171,55 @@ it("an admin is invited, signs in by the mailed link in the browser that asked, 
   await asking.page.reload()
   await asking.page.waitForURL("**/sign-in?reason=ended**")
   for (const opened of [asking, other]) await opened.page.context().close()
+  expect(complaints).toEqual([])
+})
+
+it("tokens are made, shown once, listed with their last use and revoked: of programs that send, and of admins", async () => {
+  await page.goto(`${server.url}/admin/tokens`)
+  await page.getByRole("rowheader", { name: "ops", exact: true }).waitFor()
+  await listen(page)
+  await expectAccessible(page, "tokens")
+  await page.getByLabel("Name of the program").fill("<b>shop</b>")
+  await page.getByLabel("Category").selectOption("marketing")
+  await page.getByLabel("From").fill("shop@x.test, @y.test")
+  await page.getByLabel("Mails a minute").fill("60")
+  await page.keyboard.press("Enter")
+  await hears(page, "The token of <b>shop</b> is made. Copy it now.")
+  const text = (await page.textContent("#made-token"))!
+  expect(text).toMatch(/^[\w-]{30,}$/)
+  expect(await page.evaluate("document.activeElement.id")).toBe("made-token")
+  const row = page.getByRole("row").filter({ hasText: "<b>shop</b>" })
+  expect(await row.innerText()).toMatch(/marketing[\s\S]*shop@x\.test, @y\.test[\s\S]*60[\s\S]*never/)
+  await expectAccessible(page, "a token that was made")
+
+  await page.getByLabel("Whose it is").fill("nightly")
+  await page.getByLabel("Role").selectOption("owner")
+  expect(await page.getByLabel("Customer’s id").isVisible()).toBe(true)
+  await page.getByLabel("Role").selectOption("admin:read")
+  await page.getByLabel("Days").fill("30")
+  await page.getByRole("button", { name: "Make a token" }).press("Enter")
+  await hears(page, "The token of nightly is made.")
+  const made = (await page.textContent("#made-token"))!
+  const asNightly = () =>
+    fetch(`${server.url}/api/admin/tokens`, { headers: { authorization: `Bearer ${made}` } })
+  expect((await asNightly()).status).toBe(200)
+
+  await page.reload()
+  await page.getByRole("rowheader", { name: "nightly" }).waitFor()
+  expect(await page.content()).not.toContain(made)
+  await listen(page)
+  for (const name of ["<b>shop</b>", "nightly"]) {
+    await page.getByRole("button", { name: `Revoke the token of ${name}` }).press("Enter")
+    await page
+      .getByRole("dialog", { name: `Revoke the token of ${name}?` })
+      .getByRole("button", { name: "Revoke" })
+      .click()
+    await hears(page, `The token of ${name} is revoked.`)
+  }
+  expect((await asNightly()).status).toBe(401)
+  expect(audit).toEqual([
+    ["sender_token_added", "<b>shop</b>", "ops"],
+    ["sender_token_revoked", "<b>shop</b>", "ops"]
+  ])
   expect(complaints).toEqual([])
 })

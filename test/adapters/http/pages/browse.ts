@@ -97,3 +97,8 @@ export const tabTo = async (page: Page, wanted: string): Promise<void> => {
   }
   throw new Error(`no Tab leads to ${wanted}, only to ${passed.join(", ")}`)
 }
+
+/** Opens what else can be done with a thing, by keyboard. */
+export const openMore = async (page: Page, about: string): Promise<void> => {
+  await page.locator("summary", { hasText: `More for ${about}` }).press("Enter")
+}

@@ -6,7 +6,16 @@ import { numbered } from "../../../support/files/pdf-samples.ts"
 import { findings } from "../../../support/processes/axe.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
-import { expectAccessible, expectFocus, hears, isWarned, listen, openPage, tabTo } from "./browse.ts"
+import {
+  expectAccessible,
+  expectFocus,
+  hears,
+  isWarned,
+  listen,
+  openMore,
+  openPage,
+  tabTo
+} from "./browse.ts"
 
 /** One page has no heading of its own, which best practice asks of whole documents. */
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -51,17 +60,27 @@ const isDrawn = (page: Page) =>
 it("a conversion's page shows original and result side by side, by keyboard, and one below the other at 320 px", async () => {
   const { complaints, customer, ids, page } = await signIn([`<b>"Report'.pdf`])
   await page.goto(`${world.server.url}/dashboard`)
-  await page.getByText("Result in the standard way").waitFor()
+  await page.getByText("Converted", { exact: true }).waitFor()
+  await openMore(page, `<b>"Report'.pdf`)
   await tabTo(page, `Compare <b>"Report'.pdf with its result, page by page`)
   await page.keyboard.press("Enter")
-  await page.waitForURL(`**/dashboard/files/${ids[0]}`)
+  await page.waitForURL(`**/dashboard/files/${ids[0]}#compare`)
   await page.getByRole("heading", { name: "Page 1 of 3" }).waitFor()
   await listen(page)
   expect(await page.textContent("h1")).toBe(`<b>"Report'.pdf`)
   await isDrawn(page)
   await page.frameLocator("#result").getByText("1", { exact: false }).first().waitFor()
-  expect(await page.textContent("#looks-title")).toBe("No page is known to need a look")
-  expect(await page.textContent("#made")).toMatch(/^Made in the standard way · \d/)
+  expect(await page.textContent("#looks-title")).toBe("No problems found.")
+  expect(await page.textContent("#facts")).toContain("How it was madein the standard way")
+  const events = (await page.locator("#events p").allTextContents()).map((text) =>
+    text.replace(/way.*/, "way")
+  )
+  expect(events[0]).toBe("Uploaded.")
+  expect(events.slice(1).toSorted()).toEqual([
+    "3 credits charged.",
+    "Converted.",
+    "Result made in the standard way"
+  ])
   const report = page.getByRole("region", { name: "Accessibility of the result" })
   await report.waitFor()
   expect(await report.textContent()).toContain(`Its title is the file’s name, “<b>"Report'”`)
@@ -75,18 +94,23 @@ it("a conversion's page shows original and result side by side, by keyboard, and
   await expectFocus(page, "Next page")
   await page.goBack()
   await page.getByRole("heading", { name: "Page 1 of 3" }).waitFor()
-  await page.goForward()
+  await page.keyboard.press("ArrowRight")
+  await page.getByRole("heading", { name: "Page 2 of 3" }).waitFor()
+  await page.keyboard.press("ArrowLeft")
+  await page.getByRole("heading", { name: "Page 1 of 3" }).waitFor()
+  await page.goBack()
   await page.getByRole("heading", { name: "Page 2 of 3" }).waitFor()
   await isDrawn(page)
   const side = async (name: string) => (await page.locator(name).boundingBox())!
-  expect((await side("#picture")).x).toBeLessThan((await side("#result")).x)
+  expect((await side("#side")).x).toBeLessThan((await side("#result")).x)
   await page.setViewportSize({ width: 320, height: 640 })
-  expect((await side("#picture")).y).toBeLessThan((await side("#result")).y)
-  expect((await side("#picture")).x).toBe((await side("#result")).x)
+  expect((await side("#side")).y).toBeLessThan((await side("#result")).y)
+  expect((await side("#side")).x).toBe((await side("#result")).x)
   await page.setViewportSize({ width: 1280, height: 900 })
 
+  await openMore(page, `<b>"Report'.pdf`)
   await page.getByRole("button", { name: "Convert again" }).click()
-  const dialog = page.getByRole("dialog", { name: "Convert it again?" })
+  const dialog = page.getByRole("dialog", { name: `Convert <b>"Report'.pdf again?` })
   await expect.poll(() => dialog.textContent()).toContain("3 credits")
   await page.keyboard.press("Escape")
 
@@ -134,11 +158,49 @@ it("a page of somebody else's file says so, and shows nothing", async () => {
   const [mine, theirs] = [await signIn([]), await signIn(["a.pdf"])]
   await mine.page.goto(`${world.server.url}/dashboard/files/${theirs.ids[0]}`)
   await mine.page.getByText("There is no such file").first().waitFor()
-  expect(await mine.page.locator("#pages").isHidden()).toBe(true)
+  expect(await mine.page.locator("#document").isHidden()).toBe(true)
   await expectAccessible(mine.page, "no such conversion")
   expect(mine.complaints).toEqual([])
   await mine.page.context().close()
   await theirs.page.context().close()
+})
+
+it("a document has a page in every state: not converted, under way, cancelled, converted; and both sides scroll together", async () => {
+  const { complaints, customer, ids, page } = await signIn(["Done.pdf"], 2)
+  const id: string = (await world.upload(customer, numbered(3), "New.pdf")).json.file.id
+  await page.goto(`${world.server.url}/dashboard/files/${id}`)
+  await page.getByText("Ready to convert", { exact: true }).waitFor()
+  await listen(page)
+  expect(await page.locator("#problem").isHidden()).toBe(true)
+  expect(await page.locator("#compare").isHidden()).toBe(true)
+  expect(await page.textContent("#costs")).toContain("Standard3 credits")
+  await expectAccessible(page, "a document that is not converted")
+  await page.getByRole("button", { name: "Convert New.pdf" }).press("Enter")
+  await page.getByText("Queued", { exact: true }).waitFor()
+  await page.getByText("Conversion ordered: 3 credits set aside.").waitFor()
+  await page.getByText("Waiting since").waitFor()
+  await expectAccessible(page, "a document under way")
+  await page.getByRole("button", { name: "Cancel the conversion of New.pdf" }).press("Enter")
+  await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
+  await page.getByText("The conversion was cancelled. Nothing was charged.").waitFor()
+  await expectFocus(page, "Convert New.pdf")
+
+  await page.goto(`${world.server.url}/dashboard/files/${ids[0]}`)
+  await page.frameLocator("#result").locator("body").waitFor()
+  await isDrawn(page)
+  // Long sides, both, so that there is something to scroll.
+  await page.evaluate(`{
+    document.getElementById("picture").style.height = "3000px"
+    document.getElementById("result").contentDocument.body.style.minHeight = "5000px"
+    document.getElementById("side").scrollTop = 600
+  }`)
+  const inner = () =>
+    page.evaluate<number>("document.getElementById('result').contentDocument.scrollingElement.scrollTop")
+  await expect.poll(inner).toBeGreaterThan(500)
+  await page.evaluate("document.getElementById('result').contentDocument.scrollingElement.scrollTop = 0")
+  await expect.poll(() => page.evaluate<number>("document.getElementById('side').scrollTop")).toBe(0)
+  expect(complaints).toEqual([])
+  await page.context().close()
 })
 
 it("many files are searched, filtered, converted for one price and deleted by one question each", async () => {
@@ -254,6 +316,7 @@ it("a conversion that stands still says what it waits for, until it goes on", as
 it("whom a result is shared with is listed and stopped; a refusal names what was written, not a field's path", async () => {
   const { page } = await signIn(["a.pdf"], 1)
   await page.goto(`${world.server.url}/dashboard`)
+  await openMore(page, "a.pdf")
   await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
   await page.getByLabel("Recipients").fill("ann@x.test, nobody at all")
   await page.getByRole("button", { name: "Share", exact: true }).click()
@@ -264,6 +327,7 @@ it("whom a result is shared with is listed and stopped; a refusal names what was
   await page.getByLabel("Recipients").fill("ann@x.test, bob@x.test")
   await page.getByRole("button", { name: "Share", exact: true }).click()
   await hears(page, "Shared with 2 people.")
+  await openMore(page, "a.pdf")
   await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
   await page.getByRole("listitem").filter({ hasText: "ann@x.test, until" }).waitFor()
   await expectAccessible(page, "whom it is shared with")
@@ -288,10 +352,12 @@ it("an answer that comes late is not shown in another file's dialog, nor does it
     })
   await page.goto(`${world.server.url}/dashboard`)
   await listen(page)
+  await openMore(page, "a.pdf")
   await page.getByRole("button", { name: "Share the result of a.pdf" }).click()
   await page.getByLabel("Recipients").fill("ann@x.test")
   await page.getByRole("button", { name: "Share", exact: true }).click()
   await page.keyboard.press("Escape")
+  await openMore(page, "b.pdf")
   await page.getByRole("button", { name: "Share the result of b.pdf" }).click()
   await page.getByLabel("Recipients").fill("bob@x.test")
   late.resolve(undefined)

@@ -14,7 +14,17 @@ import { findings } from "../../../support/processes/axe.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { sent } from "../harness.ts"
 import { type FilesWorld, startFiles } from "../routes/conversion/files-world.ts"
-import { expectAccessible, expectFocus, focused, hears, isWarned, listen, openPage, tabTo } from "./browse.ts"
+import {
+  expectAccessible,
+  expectFocus,
+  focused,
+  hears,
+  isWarned,
+  listen,
+  openMore,
+  openPage,
+  tabTo
+} from "./browse.ts"
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;.pdf`
 
@@ -199,7 +209,8 @@ it("by keyboard alone: upload, convert, cancel with the focus on Convert, conver
   await page.keyboard.press("Enter")
   await tabTo(page, "Cancel conversion")
   await page.keyboard.press("Enter")
-  await page.getByText("Ready to convert", { exact: true }).waitFor()
+  await page.getByText("Cancelled", { exact: true }).waitFor()
+  await page.getByText("Nothing was charged.", { exact: true }).waitFor()
   await expectFocus(page, "Convert Report.pdf")
   await hears(page, "The conversion is cancelled. Nothing was charged.")
 
@@ -282,6 +293,7 @@ it("a parked conversion waits for the batch, and is processed now; a failed one 
   await expectFocus(page, "Convert Parked.pdf")
 
   await upload(page, "Other.pdf")
+  await openMore(page, "Other.pdf")
   await page.getByRole("button", { name: "Delete Other.pdf" }).press("Enter")
   await page
     .getByRole("dialog", { name: "Delete Other.pdf?" })
@@ -306,11 +318,14 @@ it("a layout is kept, opened, and given up once for flowing text, free of charge
   await hears(page, "The result of Flyer.pdf that keeps the layout is ready.")
   const link = page.getByRole("link", { name: "Open layout-true result of Flyer.pdf" })
   expect(await link.getAttribute("href")).toMatch(/^\/api\/v1\/flyer-jobs\/[\da-f-]{36}\/result$/)
-  await expectAccessible(page, "a result that keeps the layout")
+  await page.getByText("Layout kept", { exact: true }).waitFor()
+  await openMore(page, "Flyer.pdf")
+  await expectAccessible(page, "a result that keeps the layout, and what else can be done")
   await page.getByRole("button", { name: "Reflow instead (Flyer.pdf)" }).press("Enter")
   await page.getByText("Queued", { exact: true }).waitFor()
-  await page.getByText("The layout is kept.", { exact: true }).waitFor()
   await page.reload()
+  await page.getByText("Queued", { exact: true }).waitFor()
+  await openMore(page, "Flyer.pdf")
   await link.waitFor()
   expect(await page.getByRole("button", { name: "Reflow instead" }).count()).toBe(0)
   expect(complaints).toEqual([])
@@ -325,6 +340,7 @@ it("R1: converting again is asked for by its price; the earlier result is offere
   const again = page.getByRole("button", { name: "Convert again Paid.pdf" })
   const open = page.getByRole("link", { name: "Open result of Paid.pdf" })
   const question = page.getByRole("dialog", { name: "Convert Paid.pdf again?" })
+  await openMore(page, "Paid.pdf")
   await again.press("Enter")
   await question
     .getByText(
@@ -337,16 +353,20 @@ it("R1: converting again is asked for by its price; the earlier result is offere
   const files = async () => (await world.ask("GET", "/api/files", customer)).json.files
   expect(await files()).toMatchObject([{ status: "completed", price: 2, hasResult: true }])
 
+  expect(await focused(page)).toBe("…More for Paid.pdf")
+  await openMore(page, "Paid.pdf")
   await again.press("Enter")
   await question.getByRole("button", { name: "Convert for 2 credits" }).press("Enter")
   await page.getByText("Queued", { exact: true }).waitFor()
+  await openMore(page, "Paid.pdf")
   await open.waitFor()
   await expectAccessible(page, "a result while a new one is made")
   await page.getByRole("button", { name: "Cancel the conversion of Paid.pdf" }).press("Enter")
   await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
-  await page.getByText("The result from before is still there.").waitFor()
-  await expectFocus(page, "Convert again Paid.pdf")
+  await page.getByText("Nothing was charged. The result from before is still there.").waitFor()
+  await expectFocus(page, "…More for Paid.pdf")
   expect(await files()).toMatchObject([{ status: "uploaded", hasResult: true }])
+  await openMore(page, "Paid.pdf")
   await page.getByRole("button", { name: "Share the result of Paid.pdf" }).waitFor()
   await open.press("Enter")
   await page.waitForURL("**/result")
@@ -369,7 +389,8 @@ it("R1: a layout-true result that is there is offered while another is made, whi
   const link = page.getByRole("link", { name: "Open layout-true result of Twice.pdf" })
   await link.waitFor()
   const first = await link.getAttribute("href")
-  await convert.press("Enter")
+  await openMore(page, "Twice.pdf")
+  await page.getByRole("button", { name: "Keep the layout Twice.pdf" }).press("Enter")
   const question = page.getByRole("dialog", { name: "Keep the layout of Twice.pdf again?" })
   await question.getByText("It costs 2 credits again").waitFor()
   await question.getByRole("button", { name: "Convert for 2 credits" }).press("Enter")
@@ -377,7 +398,7 @@ it("R1: a layout-true result that is there is offered while another is made, whi
   expect(await link.getAttribute("href")).toBe(first)
   await page.getByRole("button", { name: "Cancel keeping the layout of Twice.pdf" }).press("Enter")
   await page.getByRole("button", { name: "Cancel conversion" }).press("Enter")
-  await page.getByText("Keeping the layout failed.").waitFor()
+  await page.getByText("Keeping the layout was cancelled.").waitFor()
   expect(await link.getAttribute("href")).toBe(first)
   expect((await world.ask("GET", "/api/files", customer)).json.files).toHaveLength(1)
   expect(complaints).toEqual([])
@@ -419,7 +440,7 @@ it("keeping a layout is cancelled after it was confirmed, and the file can be co
   await looking.promise
   await dialog.getByRole("button", { name: "Cancel conversion" }).press("Enter")
   await hears(page, "Poster.pdf: The conversion is cancelled. Nothing was charged.")
-  const stopped = page.getByText("Keeping the layout failed. The user stopped the conversion")
+  const stopped = page.getByText("Keeping the layout was cancelled. Nothing was charged.")
   await stopped.waitFor()
   const arrived = page.waitForResponse("**/flyer-jobs")
   late.resolve()
@@ -437,6 +458,42 @@ it("keeping a layout is cancelled after it was confirmed, and the file can be co
     { status: "chunked_processing" }
   ])
   expect(complaints).toEqual([])
+})
+
+it("a row has one main action and 56 px; the rest is behind “…”: arrows go through it, Escape and a press elsewhere close it", async () => {
+  const { complaints, page } = await signIn()
+  await upload(page, "Plain.pdf")
+  expect((await page.locator("#rows > li").boundingBox())!.height).toBeLessThanOrEqual(57)
+  const isOpen = () => page.evaluate<boolean>("document.querySelector('#rows details.more').open")
+  await openMore(page, "Plain.pdf")
+  expect(await isOpen()).toBe(true)
+  await page.keyboard.press("ArrowDown")
+  expect(await focused(page)).toBe("Details of Plain.pdf")
+  await page.keyboard.press("ArrowUp")
+  expect(await focused(page)).toBe("Delete Plain.pdf")
+  await page.keyboard.press("Escape")
+  expect(await isOpen()).toBe(false)
+  expect(await focused(page)).toBe("…More for Plain.pdf")
+  await page.keyboard.press("ArrowDown")
+  await page.locator("h1").click()
+  expect(await isOpen()).toBe(false)
+  expect(complaints).toEqual([])
+})
+
+it("several uploads are stopped at once", async () => {
+  const { page } = await signIn()
+  const held = Promise.withResolvers<void>()
+  await page.route("**/api/v1/files?name=*", async (route) => {
+    await held.promise
+    await route.abort()
+  })
+  const file = (name: string) => ({ name, mimeType: "application/pdf", buffer: numbered(1) })
+  await page.setInputFiles("#files", [file("One.pdf"), file("Two.pdf"), file("Three.pdf")])
+  await page.getByText("3 uploads left").waitFor()
+  await page.getByRole("button", { name: "Stop all" }).press("Enter")
+  await expect.poll(() => page.locator("#uploads li").count()).toBe(0)
+  held.resolve()
+  await expectFocus(page, "#files")
 })
 
 it("without streams the list is asked instead", async () => {
@@ -460,6 +517,7 @@ it("names are text, refusals show what to do next, and an ended session leads to
   await page.getByRole("button", { name: `Convert ${HOSTILE}` }).click()
   await page.locator("#rows .problem", { hasText: "There are not enough credits." }).waitFor()
   await isWarned(page, "There are not enough credits")
+  await openMore(page, HOSTILE)
   await page.getByRole("button", { name: `Delete ${HOSTILE}` }).click()
   await page.getByRole("dialog", { name: `Delete ${HOSTILE}?` }).waitFor()
   await page.keyboard.press("Escape")
@@ -487,6 +545,7 @@ it("a result is shared, with the recipients it reached and missed; signing out e
   await world.ask("POST", `/api/v1/files/${json.file.id}/convert`, customer)
   await world.work()
   await page.reload()
+  await openMore(page, "Shared.pdf")
   await page.getByRole("button", { name: "Share the result of Shared.pdf" }).press("Enter")
   await page.getByRole("dialog", { name: "Share the result of Shared.pdf" }).waitFor()
   expect(await focused(page)).toBe("#share-recipients")
@@ -501,7 +560,7 @@ it("a result is shared, with the recipients it reached and missed; signing out e
   await tabTo(page, "Share")
   await page.keyboard.press("Enter")
   await page.getByText("Shared with 2 people. Not sent to: bad@x.test.").first().waitFor()
-  await expectFocus(page, "Share the result of Shared.pdf")
+  await expectFocus(page, "…More for Shared.pdf")
   await page.getByRole("button", { name: "Sign out" }).press("Enter")
   await page.getByRole("heading", { name: "You are signed out" }).waitFor()
   expect(complaints).toEqual([])

@@ -198,6 +198,32 @@ describe("access on PostgreSQL", () => {
     }).pipe(Effect.provide(world))
   )
 
+  it.live(
+    "a token that is made and one that is revoked leave one audit row each, also where two revoke it at once",
+    () =>
+      Effect.gen(function* () {
+        const access = yield* Access
+        const sql = yield* WriteSql
+        const { id } = yield* access.createToken({ name: "t", rights: ["admin:read"] }, "ann")
+        const revoked = yield* Effect.all([access.revokeToken(id, "ann"), access.revokeToken(id, "bob")], {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(
+          revoked.filter((one) => one),
+          1
+        )
+        const rows = yield* sql`select action, target, details->>'tokenId' as id from admin_audit_log
+        where action like 'token\\_%' order by created_at`
+        assert.deepStrictEqual(
+          [...rows],
+          [
+            { action: "token_added", target: "t", id },
+            { action: "token_revoked", target: "t", id }
+          ]
+        )
+      }).pipe(Effect.provide(world))
+  )
+
   it.live("the last use of a token is noted to the minute; what is over is forgotten", () =>
     Effect.gen(function* () {
       const access = yield* Access

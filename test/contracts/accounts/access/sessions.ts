@@ -90,4 +90,22 @@ export const sessions = (test: AccessTest): void => {
       yield* access.revokeToken(id)
       assert.isUndefined(yield* access.bySession(cookie))
     }))
+
+  test("the sessions of a customer are listed until they end, with how they began, and those of nobody else", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const mine = (yield* signIn("mine@x.test")).customerId
+      const theirs = (yield* signIn("theirs@x.test")).customerId
+      const { id, token } = yield* access.createToken({ name: "app", rights: ["owner"], customerId: mine })
+      const session = yield* access.beginSession(text(token))
+      const how = (customerId: typeof mine) =>
+        Effect.map(access.sessionsOf(customerId), (open) => open.map(({ by }) => by).toSorted())
+      assert.deepStrictEqual(yield* how(mine), ["mail", "token"])
+      assert.deepStrictEqual(yield* how(theirs), ["mail"])
+      const listed = (yield* access.sessionsOf(mine)).find(({ by }) => by === "token")
+      assert.deepInclude(listed, { actor: "app", expiresAt: session!.expiresAt })
+      assert.isBelow(listed!.createdAt, listed!.expiresAt)
+      yield* access.revokeToken(id)
+      assert.deepStrictEqual(yield* how(mine), ["mail"])
+    }))
 }

@@ -2,10 +2,12 @@ import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { AccountClosing } from "../../../../application/accounts/account-closing.ts"
+import { Access } from "../../../../ports/accounts/access.ts"
 import { Accounts, MAX_MOVES_PAGE } from "../../../../ports/accounts/accounts.ts"
 import { CurrentOwner, OwnerAccess } from "../../server/access.ts"
 import { apiOf, cursor, DEFAULT_PAGE, page } from "../../server/endpoint.ts"
 import { invalidCursor, InvalidRequest, problem, Unavailable, unavailable } from "../../server/problem.ts"
+import { ListedTokenView, tokenView } from "./tokens.ts"
 
 const AccountAnswer = Schema.Struct({
   account: Schema.Struct({
@@ -79,6 +81,12 @@ export class AccountGroup extends HttpApiGroup.make("account")
     )
   )
   .add(
+    HttpApiEndpoint.get("listOwnTokens", "/api/v1/account/tokens", {
+      success: Schema.Struct({ tokens: Schema.Array(ListedTokenView) }),
+      error: [Unavailable]
+    }).annotate(OpenApi.Summary, "The tokens that act for the account, newest first; never their text")
+  )
+  .add(
     HttpApiEndpoint.delete("closeAccount", "/api/v1/account", {
       success: Schema.Struct({ deleted: Schema.Literal(true), confirmationSent: Schema.Boolean })
         .annotate({ identifier: "AccountClosed" })
@@ -104,6 +112,7 @@ export const accountHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const closing = yield* AccountClosing
+    const access = yield* Access
     return handlers.handleAll({
       showAccount: Effect.fnUntraced(function* () {
         const { customerId } = yield* CurrentOwner
@@ -117,6 +126,11 @@ export const accountHandlers = HttpApiBuilder.group(
           .moves(customerId, { limit: query.limit || DEFAULT_PAGE, cursor: query.cursor || undefined })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") }))
         return { rows, nextCursor, holds }
+      }),
+      listOwnTokens: Effect.fnUntraced(function* () {
+        const { customerId } = yield* CurrentOwner
+        const found = yield* access.listTokens.pipe(Effect.catch(away))
+        return { tokens: found.filter((token) => token.customerId === customerId).map(tokenView) }
       }),
       closeAccount: () =>
         CurrentOwner.use(({ customerId }) => closing.close(customerId)).pipe(Effect.catch(away))

@@ -11,7 +11,7 @@ import { apiOf, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { PAGE_MEDIA_TYPE } from "../../server/representations.ts"
-import { RESULT_HEADERS } from "../../server/responses.ts"
+import { FRAMED_HEADERS } from "../../server/responses.ts"
 import { bytesAnswer } from "../../server/stored-body.ts"
 import { fileParams, FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
 
@@ -128,7 +128,7 @@ export const resultPagesHandlers = HttpApiBuilder.group(
         const file = yield* owned(params.fileId)
         const html = yield* pages.html(file, pageIn(params.page)).pipe(Effect.catch(filesAway))
         if (html === undefined) return yield* Effect.fail(noPage)
-        return yield* bytesAnswer(new TextEncoder().encode(html), PAGE_MEDIA_TYPE, request, RESULT_HEADERS)
+        return yield* bytesAnswer(new TextEncoder().encode(html), PAGE_MEDIA_TYPE, request, FRAMED_HEADERS)
       }),
       drawPage: Effect.fnUntraced(function* ({ params, request }) {
         const file = yield* owned(params.fileId)

@@ -1,4 +1,4 @@
-import { ask, explain } from "../api.js"
+import { ask, explain, Refused } from "../api.js"
 import { filled } from "../dialogs.js"
 import { button, byId, el, say, show, warn } from "../dom.js"
 import { count, mayWrite, NOTHING, showList, tag, time } from "./list.js"
@@ -53,6 +53,15 @@ const give = async (customer) => {
   const given = await filled("credits", {
     title: `Give credits to ${customer.email}`,
     first: number,
+    failure: (failure) =>
+      failure instanceof Refused && failure.code === "IDEMPOTENCY_CONFLICT"
+        ? new Refused({
+            title: "This reference is taken",
+            detail: `${customer.email} was given another number of credits under “${reference.value.trim()}” before. Nothing was changed: choose another reference, or the same number`,
+            code: failure.code,
+            status: failure.status
+          })
+        : failure,
     submit: () => {
       amount = Number(number.value)
       return ask("POST", `${PATH}/${encodeURIComponent(customer.id)}/credits`, {
@@ -64,16 +73,21 @@ const give = async (customer) => {
   })
   if (given === undefined) return
   await read()
-  say(
+  const done =
     given.answer === "granted"
       ? `${customer.email} has ${counted(amount, "credit")} more.`
       : `${customer.email} was given these credits before, under this reference. Nothing was changed.`
-  )
+  show(byId("added", HTMLElement), done)
+  say(done)
 }
 
 /** @type {ReadonlyArray<Column<Customer>>} */
 const columns = [
-  { head: "Address", kind: "free", cell: ({ email }) => email },
+  {
+    head: "Address",
+    kind: "free",
+    cell: ({ email, id }) => el("a", { href: `/admin/customers/${encodeURIComponent(id)}` }, email)
+  },
   { head: "Name", kind: "free", cell: ({ name }) => name ?? NOTHING },
   { head: "Left", kind: "number", cell: left },
   { head: "Since", kind: "short", cell: ({ createdAt }) => time(createdAt) },

@@ -89,6 +89,31 @@ const readShares = async () => {
   byId("no-shares", HTMLElement).hidden = shares.length > 0
 }
 
+const readTokens = async () => {
+  /** @type {Operations["account.listOwnTokens"]["success"]} */
+  const { tokens } = await ask("GET", "/api/v1/account/tokens")
+  const list = byId("tokens", HTMLElement)
+  list.replaceChildren(
+    ...tokens.map(({ createdAt, expiresAt, lastUsedAt, name }) =>
+      el(
+        "li",
+        {},
+        el("h3", {}, name),
+        el("p", {}, ...(lastUsedAt === null ? ["Never used"] : ["Last used ", time(lastUsedAt)])),
+        el(
+          "p",
+          { class: "facts" },
+          "Made ",
+          time(createdAt),
+          ...(expiresAt === null ? [] : [", until ", time(expiresAt)])
+        )
+      )
+    )
+  )
+  list.hidden = tokens.length === 0
+  byId("no-tokens", HTMLElement).hidden = tokens.length > 0
+}
+
 /** Reads a list; a refusal is shown next to it. @param {string} problem @param {() => Promise<void>} read */
 const listed = async (problem, read) => {
   show(byId(problem, HTMLElement), undefined)
@@ -104,6 +129,10 @@ export const startBooks = () => {
   const charges = byId("charges-book", HTMLDetailsElement)
   charges.addEventListener("toggle", () => {
     if (charges.open) void listed("charges-problem", () => readCharges(undefined))
+  })
+  const tokens = byId("tokens-book", HTMLDetailsElement)
+  tokens.addEventListener("toggle", () => {
+    if (tokens.open) void listed("tokens-problem", readTokens)
   })
   const shares = byId("shares-book", HTMLDetailsElement)
   shares.addEventListener("toggle", () => {

@@ -1,5 +1,5 @@
 import { ask, Refused } from "../api.js"
-import { button, el, hidden, say, warn } from "../dom.js"
+import { button, el, say, warn } from "../dom.js"
 import { reasonOf } from "./state.js"
 
 /** @import { Row } from "./row.js" */
@@ -7,6 +7,9 @@ import { reasonOf } from "./state.js"
 
 /** How often one under way is polled, milliseconds. */
 const SOON = 2_000
+
+/** The error of one that its owner cancelled, as `failures.ts` has it. */
+const STOPPED = "The user stopped the conversion"
 
 /** What it waits for, in words; nothing is said while its pages are worked on. @param {FlyerJob | undefined} job */
 const waiting = (job) =>
@@ -17,7 +20,7 @@ export class Layout {
   /** @type {FlyerJob | undefined} */
   #job = undefined
   /** The newest one that has a result. @type {FlyerJob | undefined} */
-  #kept = undefined
+  kept = undefined
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined
   /** Counts look-ups and answers of the API: the result of an older look-up is dropped. */
@@ -25,11 +28,11 @@ export class Layout {
 
   /**
    * @param {Row} row
-   * @param {{ readonly reflow: (job: FlyerJob) => Promise<void>, readonly stop: (job: FlyerJob) => Promise<void> }} commands
+   * @param {{ readonly moved: () => void, readonly stop: (job: FlyerJob) => Promise<void> }} commands
    */
-  constructor(row, { reflow, stop }) {
+  constructor(row, { moved, stop }) {
     this.row = row
-    this.reflow = reflow
+    this.moved = moved
     this.stop = stop
     this.element = el("div", { class: "extra", hidden: true })
   }
@@ -47,7 +50,7 @@ export class Layout {
       const before = this.#job
       const now = flyerJobs[0]
       this.#job = now
-      this.#kept = flyerJobs.find(({ status }) => status === "completed")
+      this.kept = flyerJobs.find(({ status }) => status === "completed")
       const moved =
         before?.status !== now?.status ||
         before?.compConversionId !== now?.compConversionId ||
@@ -66,9 +69,9 @@ export class Layout {
     if (status === "pending" || status === "processing") this.#timer = setTimeout(() => this.#again(), SOON)
   }
 
-  /** Whether there is a result that keeps the layout. */
-  get hasResult() {
-    return this.#kept !== undefined
+  /** The newest one, where text that flows after all is still free of charge. @returns {FlyerJob | undefined} */
+  get free() {
+    return this.#job?.status === "completed" && this.#job.compConversionId === null ? this.#job : undefined
   }
 
   /** Takes the state that the API has just returned, so that its end is not announced twice. @param {FlyerJob} job */
@@ -88,47 +91,35 @@ export class Layout {
   #draw() {
     const job = this.#job
     const held = this.element.contains(document.activeElement)
-    this.element.hidden = job === undefined
-    this.element.replaceChildren(...(job === undefined ? [] : this.#parts(job)))
-    const next = this.element.querySelector("a, button")
-    if (held) (next instanceof HTMLElement ? next : this.row.title).focus()
+    const parts = job === undefined ? [] : this.#parts(job)
+    this.element.hidden = parts.length === 0
+    this.element.replaceChildren(...parts)
+    this.moved()
+    const next = this.element.querySelector("button")
+    if (held) (next ?? this.row.title).focus()
   }
 
   /** @param {FlyerJob} job @returns {ReadonlyArray<Node>} */
   #parts(job) {
     const { name } = this.row.file
-    const open = this.#kept === undefined ? [] : [this.#link(this.#kept)]
     switch (job.status) {
-      case "completed": {
-        const instead = button("Reflow instead", { about: `(${name})`, press: () => void this.reflow(job) })
-        return job.compConversionId === null
-          ? [
-              el("p", {}, "The layout is kept. Should the text flow after all, that is free once."),
-              el("div", { class: "buttons" }, ...open, instead)
-            ]
-          : [el("p", {}, "The layout is kept."), el("div", { class: "buttons" }, ...open)]
-      }
+      case "completed":
+        return []
       case "failed":
         return [
-          el("p", {}, `Keeping the layout failed. ${job.error ?? ""}`),
-          ...(open.length === 0 ? [] : [el("div", { class: "buttons" }, ...open)])
+          el(
+            "p",
+            {},
+            job.error === STOPPED
+              ? "Keeping the layout was cancelled. Nothing was charged."
+              : `Keeping the layout failed. ${job.error ?? ""}`
+          )
         ]
       default:
         return [
           el("p", {}, `The result that keeps the layout is being made…${waiting(job)}`),
-          el(
-            "div",
-            { class: "buttons" },
-            button("Cancel", { about: `keeping the layout of ${name}`, press: () => void this.stop(job) }),
-            ...open
-          )
+          button("Cancel", { about: `keeping the layout of ${name}`, press: () => void this.stop(job) })
         ]
     }
-  }
-
-  /** @param {FlyerJob} kept */
-  #link(kept) {
-    const href = `/api/v1/flyer-jobs/${encodeURIComponent(kept.id)}/result`
-    return el("a", { href, class: "button" }, "Open layout-true result", hidden(` of ${this.row.file.name}`))
   }
 }

@@ -1,166 +1,240 @@
 import { ask, explain } from "../api.js"
-import { confirmed } from "../dialogs.js"
 import { byId, el, say, show, time, warn } from "../dom.js"
+import { makeCommands } from "./commands.js"
+import { startCompare } from "./compare.js"
 import { priceIn, showFunds } from "./funds.js"
 import { showReport } from "./report.js"
-import { madeText, pages as inPages, TIERS } from "./state.js"
+import { Row } from "./row.js"
+import { hasLayout, isRunning, madeText, span } from "./state.js"
+import { makeStreams } from "./streams.js"
 
-/** @import { File as FileView, Operations, ResultPage } from "#api" */
+/** @import { File as FileView, FileShare, FlyerJob, FundsHold, FundsMove, Operations } from "#api" */
 
 const id = byId("conversion", HTMLElement).dataset["file"] ?? ""
 const path = `/api/v1/files/${encodeURIComponent(id)}`
 
-/** Why a page needs a look, in words. @type {Readonly<Record<NonNullable<ResultPage["look"]>, string>>} */
-const LOOKS = {
-  unreadable: "could not be read; a note stands in its place, and it cost nothing",
-  poorly_read: "was read from a picture, but not well: words may be wrong",
-  mended: "the model left words out, and they were mended: look whether they stand where they belong",
-  no_model: "high fidelity was not available; it was converted without it",
-  tags_disagree: "the tags and what is shown disagree about order or tables",
-  cells_left_over: "a table has values that fit none of its rows or columns",
-  unseen_text: "there is text that nobody sees, in the colour of the paper",
-  odd_angles: "some text is written at an odd angle, and may stand at another place",
-  letters_unsure: "the file does not say which letters some signs are"
+/** How often the document is read while it is converted without a stream, and otherwise, milliseconds. */
+const SOON = 2_000
+const LATER = 20_000
+
+/** What is known besides the file. @typedef {{ readonly layouts: ReadonlyArray<FlyerJob>, readonly moves: ReadonlyArray<FundsMove>, readonly holds: ReadonlyArray<FundsHold>, readonly shares: ReadonlyArray<FileShare> }} Around */
+
+/** Counts the user's actions: the answer to a request made before the newest one is out of date. */
+let actionCount = 0
+/** @type {Row | undefined} */
+let row
+/** When the result that is compared was made. */
+let shown = ""
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer
+
+/** How the newest conversion ended. @type {ReadonlyMap<string, string>} */
+const ENDS = new Map([
+  ["completed", "Converted."],
+  ["failed", "Could not be converted. Nothing was charged."],
+  ["cancelled", "The conversion was cancelled. Nothing was charged."]
+])
+
+/** @param {FlyerJob} job */
+const layoutText = ({ status }) =>
+  status === "completed"
+    ? "Keeping the layout was asked for, and is done."
+    : status === "failed"
+      ? "Keeping the layout was asked for, and did not work out. Nothing was charged."
+      : "Keeping the layout was asked for."
+
+/** @param {FundsHold | FundsMove} amount */
+const amountOf = ({ credits, freePages }) => (freePages > 0 ? freePages : credits)
+
+/** All that happened with the document, the oldest first. @param {FileView} file @param {Around} around */
+const eventsOf = (file, { holds, layouts, moves, shares }) => {
+  const { lastJob, made } = file
+  const ended = lastJob === null ? undefined : ENDS.get(lastJob.status)
+  /** @type {Array<readonly [at: string, text: string]>} */
+  const events = [[file.createdAt, "Uploaded."]]
+  for (const job of layouts) events.push([job.createdAt, layoutText(job)])
+  for (const hold of holds)
+    events.push([hold.createdAt, `Conversion ordered: ${priceIn(amountOf(hold))} set aside.`])
+  for (const move of moves) events.push([move.createdAt, `${priceIn(amountOf(move))} charged.`])
+  if (made !== null) events.push([made.at, `Result made ${madeText(made)}.`])
+  if (ended !== undefined && typeof lastJob?.endedAt === "string") events.push([lastJob.endedAt, ended])
+  for (const one of shares) events.push([one.sharedAt, `Shared with ${one.email}.`])
+  return events.toSorted(([one], [other]) => Date.parse(one) - Date.parse(other))
 }
 
-/** @type {ReadonlyArray<ResultPage>} */
-let outline = []
+/** @param {string} name @param {...(Node | string)} value */
+const fact = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value))
 
-const wanted = () => {
-  const page = Number(new URLSearchParams(location.search).get("page") ?? "1")
-  return outline.some((one) => one.page === page) ? page : 1
+/** A time so many seconds from now. @param {number} seconds */
+const from = (seconds) => time(new Date(Date.now() + seconds * 1000).toISOString())
+
+/** What it waits for, since when, and until when at the latest. @param {FileView} file @returns {ReadonlyArray<Node>} */
+const waitingOf = ({ price, waitsFor }) => {
+  if (waitsFor === undefined || waitsFor.cause === "page") return []
+  const { cause, seconds, within } = waitsFor
+  return [
+    cause === "retry"
+      ? fact("Tried again at", from(seconds))
+      : fact("Waiting since", from(-seconds), ` (${span(seconds)})`),
+    ...(typeof within === "number" ? [fact("Goes on by", from(within), " at the latest")] : []),
+    ...(cause === "batch"
+      ? [
+          fact(
+            "Why wait",
+            `In a batch the model costs half, which spares the budget of the day. Your price is the same either way: ${priceIn(price)}.`
+          )
+        ]
+      : [])
+  ]
 }
 
-/** @param {string} name @param {number | undefined} page */
-const link = (name, page) => {
-  const place = byId(name, HTMLAnchorElement)
-  if (page === undefined) {
-    place.removeAttribute("href")
-    place.setAttribute("aria-disabled", "true")
-    return
-  }
-  place.href = `?page=${page}`
-  place.removeAttribute("aria-disabled")
-}
+/** @param {FileView} file @param {Around} around */
+const factsOf = (file, { moves, shares }) => [
+  ...waitingOf(file),
+  ...(file.made === null ? [] : [fact("How it was made", madeText(file.made))]),
+  fact(
+    "Charged so far",
+    moves.length === 0 ? "nothing" : priceIn(moves.reduce((sum, move) => sum + amountOf(move), 0))
+  ),
+  ...(shares.length === 0
+    ? []
+    : [
+        fact(
+          "Shared with",
+          el(
+            "ul",
+            {},
+            ...shares.map(({ email, expiresAt }) => el("li", {}, `${email}, until `, time(expiresAt)))
+          )
+        )
+      ]),
+  ...(file.reference === null ? [] : [fact("Reference", file.reference)])
+]
 
-/** Shows the page that the address names, drawn next to its result. */
-const draw = () => {
-  const page = wanted()
-  const at = outline.find((one) => one.page === page)
-  if (at === undefined) return
-  const last = outline.length
-  byId("where", HTMLElement).textContent = `Page ${page} of ${last}`
-  byId("tier", HTMLElement).textContent = `Converted: ${TIERS[at.tier] ?? at.tier}.`
-  show(byId("look", HTMLElement), at.look === null ? undefined : `This page ${LOOKS[at.look]}.`)
-  link("before", page > 1 ? page - 1 : undefined)
-  link("after", page < last ? page + 1 : undefined)
-  byId("number", HTMLInputElement).value = String(page)
-  const picture = byId("picture", HTMLImageElement)
-  picture.alt = `Page ${page} as it was uploaded`
-  show(byId("no-picture", HTMLElement), undefined)
-  picture.hidden = false
-  picture.src = `${path}/pages/${page}/picture`
-  const frame = byId("result", HTMLIFrameElement)
-  frame.title = `Page ${page} of the result`
-  // Without an entry in the browser's history, which has the page's own address.
-  frame.contentWindow?.location.replace(`${path}/pages/${page}/result`)
-  for (const one of document.querySelectorAll("#looks a"))
-    if (one.getAttribute("href") === `?page=${page}`) one.setAttribute("aria-current", "true")
-    else one.removeAttribute("aria-current")
-}
-
-/** @param {number} page */
-const go = (page) => {
-  history.pushState(null, "", `?page=${page}`)
-  draw()
-  say(`Page ${page} of ${outline.length}.`)
-}
-
-/** How many pages were converted in which way, and which of them need a look. */
-const drawOutline = () => {
-  /** @type {Map<string, number>} */
-  const counts = new Map()
-  for (const { tier } of outline) counts.set(tier, (counts.get(tier) ?? 0) + 1)
-  const ways = [...counts].map(([tier, count]) => `${inPages(count)} ${TIERS[tier] ?? tier}`)
-  byId("ways", HTMLElement).textContent = `${ways.join(", ")}.`
-  const looks = outline.flatMap(({ look, page }) => (look === null ? [] : [{ look, page }]))
-  byId("looks-title", HTMLElement).textContent =
-    looks.length === 0 ? "No page is known to need a look" : `${inPages(looks.length)} to look at`
-  byId("looks", HTMLElement).replaceChildren(
-    ...looks.map(({ look, page }) =>
-      el("li", {}, el("a", { href: `?page=${page}` }, `Page ${page}`), `: ${LOOKS[look]}.`)
+/** What each way to convert costs, and what is free. @param {FileView} file @param {ReadonlyArray<FlyerJob>} layouts */
+const costsOf = (file, layouts) => {
+  const newest = layouts[0]
+  const price = priceIn(file.price)
+  return [
+    fact(file.hasResult ? "Standard, again" : "Standard", price),
+    fact("High fidelity", price),
+    ...(hasLayout(file.name) ? [fact("Keep the layout", price)] : []),
+    ...(newest?.status === "completed" && newest.compConversionId === null
+      ? [fact("Reflow instead", "free, once")]
+      : []),
+    fact(
+      "Charged",
+      "when the result is there. Nothing after a failure or a cancel, nor for pages that cannot be read."
     )
-  )
+  ]
 }
 
-/** @param {FileView} file */
-const drawFile = (file) => {
+/** What cannot be read is left out of the page. @template A @param {Promise<A>} asked @param {A} otherwise @returns {Promise<A>} */
+const or = (asked, otherwise) => asked.catch(() => otherwise)
+
+/** @returns {Promise<Around>} */
+const readAround = async () => {
+  /** @type {Promise<Operations["flyers.listFlyerJobs"]["success"]>} */
+  const layouts = ask("GET", `${path}/flyer-jobs`)
+  /** @type {Promise<Operations["account.listCharges"]["success"]>} */
+  const charges = ask("GET", "/api/v1/account/charges?limit=100")
+  /** @type {Promise<Operations["sharing.listAllShares"]["success"]>} */
+  const sharing = ask("GET", "/api/v1/shares")
+  const [{ flyerJobs }, { holds, rows }, { shares }] = await Promise.all([
+    or(layouts, { flyerJobs: [] }),
+    or(charges, { rows: [], holds: [], nextCursor: null }),
+    or(sharing, { shares: [] })
+  ])
+  return {
+    layouts: flyerJobs,
+    moves: rows.filter((move) => move.fileId === id),
+    holds: holds.filter((hold) => hold.fileId === id),
+    shares: shares.filter((one) => one.fileId === id)
+  }
+}
+
+/** @param {FileView} file @param {Around} around */
+const draw = (file, around) => {
   byId("name", HTMLElement).textContent = file.name
   document.title = `${file.name} – Postlane`
-  byId("again-price", HTMLElement).textContent =
-    `It costs ${priceIn(file.price)}, charged when the new result is there; pages that cannot be read cost nothing.`
-  byId("open", HTMLAnchorElement).href = `${path}/result`
-  const made = byId("made", HTMLElement)
-  made.hidden = file.made === null
-  if (file.made !== null) made.replaceChildren(`Made ${madeText(file.made)} · `, time(file.made.at))
+  byId("facts", HTMLElement).replaceChildren(...factsOf(file, around))
+  byId("events", HTMLElement).replaceChildren(
+    ...eventsOf(file, around).map(([at, text]) => el("li", {}, time(at), el("p", {}, text)))
+  )
+  byId("costs", HTMLElement).replaceChildren(...costsOf(file, around.layouts))
 }
 
-byId("picture", HTMLImageElement).addEventListener("error", () => {
-  byId("picture", HTMLImageElement).hidden = true
-  show(byId("no-picture", HTMLElement), "This page cannot be drawn. Its result stands beside it.")
-})
-document.addEventListener("click", (event) => {
-  const { target } = event
-  const anchor = target instanceof Element ? target.closest('a[href^="?page="]') : null
-  if (anchor === null || event.ctrlKey || event.metaKey || event.shiftKey) return
-  event.preventDefault()
-  go(Number(new URLSearchParams((anchor.getAttribute("href") ?? "").slice(1)).get("page")))
-})
-byId("goto", HTMLFormElement).addEventListener("submit", (event) => {
-  event.preventDefault()
-  const page = Number(byId("number", HTMLInputElement).value)
-  if (outline.some((one) => one.page === page)) go(page)
-})
-addEventListener("popstate", draw)
+/** The pages next to their result, and the check of it: of each result once. @param {FileView} file */
+const showResult = async (file) => {
+  const made = file.made?.at ?? (file.hasResult ? file.id : "")
+  if (made === shown) return
+  shown = made
+  byId("report", HTMLElement).hidden = true
+  await startCompare(path, made !== "")
+  if (made !== "") await showReport(path).catch(() => undefined)
+}
 
-byId("again", HTMLFormElement).addEventListener("submit", (event) => {
-  event.preventDefault()
-  void (async () => {
-    const way = byId("way", HTMLSelectElement).value
-    const sure = await confirmed({
-      title: "Convert it again?",
-      text: `${byId("again-price", HTMLElement).textContent} The result that you have stays until then.`,
-      yes: "Convert again",
-      no: "Keep what is there",
-      kind: "primary"
-    })
-    if (!sure) return
-    try {
-      await ask("POST", `${path}/convert`, { options: { highFidelity: way === "highFidelity" } })
-      location.assign("/dashboard")
-    } catch (failure) {
-      const text = explain(failure)
-      show(byId("problem", HTMLElement), text)
-      warn(text)
+/** Says an end that the user may be waiting for. @param {FileView} before @param {FileView} after */
+const announce = (before, after) => {
+  if (!isRunning(before) || isRunning(after)) return
+  void showFunds()
+  if (after.status === "completed") say(`${after.name} is converted. Its result can be opened.`)
+  if (after.status === "failed") warn(`The conversion of ${after.name} failed. ${after.error ?? ""}`)
+}
+
+const refresh = async () => {
+  const asked = actionCount
+  clearTimeout(timer)
+  try {
+    /** @type {Promise<Operations["files.getFile"]["success"]>} */
+    const reading = ask("GET", path)
+    const [{ file }, around] = await Promise.all([reading, readAround()])
+    show(byId("problem", HTMLElement), undefined)
+    if (asked === actionCount) {
+      if (row === undefined) begin(file)
+      else {
+        announce(row.file, file)
+        row.update(file)
+      }
+      draw(file, around)
+      byId("document", HTMLElement).hidden = false
+      void showResult(file)
     }
-  })()
+  } catch (failure) {
+    show(byId("problem", HTMLElement), explain(failure))
+  }
+  byId("loading", HTMLElement).hidden = true
+  const runs = row !== undefined && isRunning(row.file)
+  streams.set(runs ? [id] : [])
+  if (!document.hidden) timer = setTimeout(refresh, runs && !streams.follows(id) ? SOON : LATER)
+}
+
+const commands = makeCommands({
+  touched: () => {
+    actionCount += 1
+  },
+  refresh,
+  near: () => undefined,
+  gone: () => location.assign("/dashboard")
 })
 
-try {
-  await showFunds()
-  /** @type {Operations["files.getFile"]["success"]} */
-  const { file } = await ask("GET", path)
-  /** @type {Operations["resultPages.listPages"]["success"]} */
-  const { pages } = await ask("GET", `${path}/pages`)
-  outline = pages
-  drawFile(file)
-  byId("pages", HTMLElement).hidden = false
-  byId("number", HTMLInputElement).max = String(outline.length)
-  drawOutline()
-  draw()
-  byId("loading", HTMLElement).hidden = true
-  await showReport(path)
-} catch (failure) {
-  show(byId("problem", HTMLElement), explain(failure))
+const streams = makeStreams({
+  moved: (_, progress) => {
+    if (row !== undefined && isRunning(row.file)) row.moved(progress)
+  },
+  ended: () => void refresh()
+})
+
+/** @param {FileView} file */
+const begin = (file) => {
+  row = new Row(file, commands)
+  byId("rows", HTMLElement).append(row.element)
+  if (hasLayout(file.name)) void row.layout.look()
 }
-byId("loading", HTMLElement).hidden = true
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) streams.set([])
+  else void refresh()
+})
+await showFunds()
+void refresh()

@@ -1,7 +1,8 @@
-import { button, el, hidden, time } from "../dom.js"
-import { FILE_ENDINGS } from "../words.js"
+import { el, time } from "../dom.js"
+import { priceIn } from "./funds.js"
 import { Layout } from "./layout.js"
-import { madeText, pages, size, stateOf } from "./state.js"
+import { offersOf, pageOf } from "./offers.js"
+import { kindOf, pages, size, stateOf } from "./state.js"
 
 /** @import { File as FileView, FlyerJob, WaitsFor } from "#api" */
 /** @import { Progress } from "./state.js" */
@@ -17,24 +18,6 @@ import { madeText, pages, size, stateOf } from "./state.js"
  * }} Commands
  */
 
-/** The file extensions that a badge shows. */
-const KINDS = new Set(FILE_ENDINGS)
-
-/** @param {string} name */
-const kindOf = (name) => {
-  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase()
-  return KINDS.has(ending) ? ending : "file"
-}
-
-/** Whether a layout can be kept, judging by the name: the API judges by the content. @param {string} name */
-export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
-
-/** @param {string} name */
-const resultName = (name) => {
-  const dot = name.lastIndexOf(".")
-  return `${dot === -1 || kindOf(name) === "file" ? name : name.slice(0, dot)}.html`
-}
-
 /**
  * Whether its conversion cannot be cancelled any more: it is done in one go, or its result is being put together.
  * @param {FileView} file @param {Progress | undefined} live
@@ -44,6 +27,9 @@ const cannotStop = ({ status }, live) => status === "processing" || live?.status
 /** A conversion that has stood still for so long says what it waits for, milliseconds; then it is asked again, ever less often. */
 const STILL_AFTER = 15_000
 const ASKED_EVERY_MOST = 120_000
+
+/** The moods of the states. @type {Readonly<Record<string, string>>} */
+const MOODS = { done: "good", failed: "bad", waiting: "wait" }
 
 /** One file in the list. Its elements are kept while only their text changes, so that the focus is not lost. */
 export class Row {
@@ -57,8 +43,8 @@ export class Row {
   #offers = ""
   /** The focus waits on the title for the next buttons. */
   #parked = false
-  /** @type {Way} */
-  #way = "standard"
+  /** The way that is chosen for the file. @type {Way} */
+  way = "standard"
   /** How far it was, and what is to be said unless it moves on. */
   #reached = ""
   #still = false
@@ -72,38 +58,33 @@ export class Row {
     this.file = file
     this.commands = commands
     this.choice = el("input", { type: "checkbox", class: "choice", "aria-label": `Select ${file.name}` })
-    this.title = el("h3", { tabindex: -1 }, file.name)
-    this.badge = el("span", { class: "badge", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
+    this.title = el(
+      "h3",
+      { class: "name", tabindex: -1 },
+      el("a", { href: pageOf(file), title: file.name }, file.name)
+    )
+    this.badge = el("span", { class: "kind", "aria-hidden": "true" }, kindOf(file.name).toUpperCase())
     this.facts = el("p", { class: "facts" })
-    this.made = el("p", { class: "facts" })
-    this.status = el("p", { class: "state" })
+    this.status = el("p", { class: "tag" })
     this.more = el("p", { class: "help" })
     this.bar = el("progress", { "aria-label": `Progress of ${file.name}` })
     this.problem = el("p", { class: "problem" })
     this.note = el("p", { class: "done" })
     this.layout = new Layout(this, {
-      reflow: (job) => commands.reflow(this, job),
-      stop: (job) => commands.stop(this, job)
+      stop: (job) => commands.stop(this, job),
+      moved: () => this.draw()
     })
     this.actions = el("div", { class: "buttons" })
+    this.said = el("div", { class: "said" }, this.more, this.problem, this.note, this.layout.element)
     this.element = el(
       "li",
       { "data-file": file.id },
-      el("span", { class: "mark" }, this.choice, this.badge),
-      el(
-        "div",
-        { class: "what" },
-        this.title,
-        this.facts,
-        this.made,
-        this.status,
-        this.more,
-        this.bar,
-        this.problem,
-        this.note,
-        this.layout.element
-      ),
-      this.actions
+      this.choice,
+      this.badge,
+      el("div", { class: "what" }, this.title, this.facts),
+      el("div", { class: "at" }, this.status, this.bar),
+      this.actions,
+      this.said
     )
     this.report({})
     this.update(file)
@@ -125,13 +106,9 @@ export class Row {
     }
   }
 
-  /** The way that is chosen for the file. */
-  get way() {
-    return this.#way
-  }
-
   focusConvert() {
-    const convert = this.actions.querySelector('[data-does="convert"]')
+    const convert =
+      this.actions.querySelector('[data-does="convert"]') ?? this.actions.querySelector('[data-does="more"]')
     if (convert instanceof HTMLElement) convert.focus()
     else this.title.focus()
   }
@@ -152,16 +129,14 @@ export class Row {
   draw() {
     const { file } = this
     this.#watch()
-    const state = stateOf(file, this.live, this.#still, this.#waits)
+    const state = this.#state()
     this.facts.replaceChildren(
       `${file.pages > 0 ? `${pages(file.pages)} · ` : ""}${size(file.sizeBytes)} · `,
       time(file.createdAt)
     )
-    const { made } = file
-    this.made.hidden = made === null
-    if (made !== null) this.made.replaceChildren(`Result ${madeText(made)} · `, time(made.at))
     this.kind = state.kind
     this.element.dataset["state"] = state.kind
+    this.status.className = `tag ${MOODS[state.kind] ?? ""}`
     if (this.status.textContent !== state.text) this.status.textContent = state.text
     this.more.textContent = state.more ?? ""
     this.more.hidden = state.more === undefined
@@ -176,8 +151,17 @@ export class Row {
         : state.kind === "waiting" || state.kind === "working"
           ? state.kind
           : "convert"
-    const offers = `${able}${file.hasResult ? " result" : ""}`
-    if (offers !== this.#offers) this.#offer(offers)
+    const { free, kept } = this.layout
+    const offers = [able, file.hasResult, priceIn(file.price), kept?.id, free?.id].join(" ")
+    if (offers !== this.#offers) this.#offer(offers, able)
+  }
+
+  /** The state, where the result that keeps the layout counts, too. @returns {import("./state.js").State} */
+  #state() {
+    const state = stateOf(this.file, this.live, this.#still, this.#waits)
+    return state.kind === "ready" && this.layout.kept !== undefined
+      ? { ...state, kind: "done", text: "Layout kept" }
+      : state
   }
 
   /** Notices whether the conversion has stalled. */
@@ -206,103 +190,20 @@ export class Row {
     }, delay)
   }
 
-  /** @param {string} offers */
-  #offer(offers) {
+  /** @param {string} offers @param {Parameters<typeof offersOf>[1]} able */
+  #offer(offers, able) {
     const before = document.activeElement
     const held = before !== null && (this.actions.contains(before) || (this.#parked && before === this.title))
     const was = before instanceof HTMLElement ? before.dataset["does"] : undefined
+    const isOpen = this.actions.querySelector("details[open]") !== null
     this.#offers = offers
-    this.actions.replaceChildren(...this.#made(offers))
+    this.actions.replaceChildren(...offersOf(this, able))
+    this.actions.querySelector("details")?.toggleAttribute("open", isOpen)
     if (!held) return
     const same = was === undefined ? null : this.actions.querySelector(`[data-does="${was}"]`)
-    // Never on to Delete: who was about to cancel would throw the file away.
-    const next = same ?? this.actions.querySelector('a, button:not([data-does="delete"])') ?? this.title
+    // Never on to “…”, which has Delete: who was about to cancel would throw the file away.
+    const next = same ?? this.actions.querySelector(":scope > a, :scope > button") ?? this.title
     this.#parked = next === this.title
     if (next instanceof HTMLElement) next.focus()
-  }
-
-  /** @param {string} offers @returns {ReadonlyArray<Node>} */
-  #made(offers) {
-    const { name } = this.file
-    const { commands } = this
-    /** @param {string} does @param {string} text @param {string} about @param {() => void} press @param {string} [kind] */
-    const act = (does, text, about, press, kind) => {
-      const made = button(text, { about, press, ...(kind === undefined ? {} : { kind }) })
-      made.dataset["does"] = does
-      return made
-    }
-    const remove = act("delete", "Delete", name, () => void commands.remove(this), "quiet")
-    const cancel = act("cancel", "Cancel", `the conversion of ${name}`, () => void commands.cancel(this))
-    const convert = () => void commands.convert(this, this.#way)
-    const result = this.file.hasResult
-      ? [
-          this.#link("Open result", ` of ${name}`, {}, "button primary"),
-          ...(this.file.pages > 0 && kindOf(name) === "pdf" ? [this.#pagesLink()] : []),
-          this.#link("Download", ` the result of ${name}`, { download: resultName(name) }, "button"),
-          act("share", "Share", `the result of ${name}`, () => void commands.share(this))
-        ]
-      : []
-    switch (offers) {
-      case "convert":
-        return [this.#ways(), act("convert", "Convert", name, convert, "primary"), remove]
-      case "convert result":
-        return [
-          ...result,
-          el("span", { class: "again" }, this.#ways(), act("convert", "Convert again", name, convert)),
-          remove
-        ]
-      case "waiting":
-      case "waiting result":
-        return [
-          act("now", "Process now", name, () => void commands.processNow(this), "primary"),
-          cancel,
-          ...result,
-          remove
-        ]
-      case "finishing":
-      case "finishing result":
-        return [...result, remove]
-      default:
-        return [cancel, ...result, remove]
-    }
-  }
-
-  /** @param {string} text @param {string} about @param {Readonly<Record<string, string>>} more @param {string} kind */
-  #link(text, about, more, kind) {
-    const href = `/api/v1/files/${encodeURIComponent(this.file.id)}/result`
-    return el("a", { href, class: kind, "data-does": text, ...more }, text, hidden(about))
-  }
-
-  /** To the page that shows the original next to its result. */
-  #pagesLink() {
-    const href = `/dashboard/files/${encodeURIComponent(this.file.id)}`
-    return el(
-      "a",
-      { href, class: "button", "data-does": "pages" },
-      "Compare",
-      hidden(` ${this.file.name} with its result, page by page`)
-    )
-  }
-
-  /** The choice of the way to convert, which the row keeps. */
-  #ways() {
-    const { name } = this.file
-    /** @type {ReadonlyArray<readonly [Way, string]>} */
-    const all = [
-      ["standard", "Standard"],
-      ["highFidelity", "High fidelity"],
-      ["layout", "Keep the layout"]
-    ]
-    const ways = hasLayout(name) ? all : all.slice(0, 2)
-    const choice = el(
-      "select",
-      { "aria-label": `Mode of ${name}`, "data-does": "way" },
-      ...ways.map(([value, text]) => el("option", { value }, text))
-    )
-    choice.value = this.#way
-    choice.addEventListener("change", () => {
-      this.#way = ways.find(([value]) => value === choice.value)?.[0] ?? "standard"
-    })
-    return choice
   }
 }

@@ -1,3 +1,5 @@
+import { FILE_ENDINGS } from "../words.js"
+
 /** @import { File as FileView, LeftOut, ResultMaking, WaitsFor } from "#api" */
 
 /**
@@ -15,6 +17,18 @@
  *   readonly more: string | undefined, readonly progress: { readonly done: number, readonly total: number } | undefined
  * }} State
  */
+
+/** The file extensions that are named. */
+const KINDS = new Set(FILE_ENDINGS)
+
+/** The kind of a file, judging by its name. @param {string} name */
+export const kindOf = (name) => {
+  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase()
+  return KINDS.has(ending) ? ending : "file"
+}
+
+/** Whether a layout can be kept, judging by the name: the API judges by the content. @param {string} name */
+export const hasLayout = (name) => ["pdf", "file"].includes(kindOf(name))
 
 /** Whether a conversion of the file is under way. @param {FileView} file */
 export const isRunning = ({ status }) => status === "processing" || status === "chunked_processing"
@@ -184,16 +198,19 @@ const shortcomings = ({ hasText, leftOut, noModelPages, unreadablePages }) => {
  */
 export const stateOf = (file, live, still = false, waits) => {
   switch (file.status) {
-    case "uploaded":
+    case "uploaded": {
+      const cancelled = file.lastJob?.status === "cancelled"
       return {
         kind: "ready",
-        text: "Ready to convert",
+        text: cancelled ? "Cancelled" : "Ready to convert",
         more: joined([
+          ...(cancelled ? ["Nothing was charged."] : []),
           ...(file.hasResult ? ["The result from before is still there."] : []),
           ...leftOutNotes(file.leftOut)
         ]),
         progress: undefined
       }
+    }
     case "completed":
       return { kind: "done", text: "Converted", more: shortcomings(file), progress: undefined }
     case "failed":

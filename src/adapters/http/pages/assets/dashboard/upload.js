@@ -41,9 +41,11 @@ const send = (file, { key, progress, signal }) =>
 /**
  * One line of the uploads under way: removed when the file has arrived, kept with the reason when it is refused.
  * @param {File} file
- * @param {{ readonly arrived: () => Promise<void>, readonly queue: (run: () => Promise<void>) => void }} options
+ * @param {{
+ *   readonly arrived: () => Promise<void>, readonly queue: (run: () => Promise<void>) => void, readonly moved: () => void
+ * }} options `moved`: it began, ended or left.
  */
-const makeLine = (file, { arrived, queue }) => {
+const makeLine = (file, { arrived, moved, queue }) => {
   let stopping = new AbortController()
   // Of every try: one that arrived without an answer is not stored twice.
   const key = newKey()
@@ -59,19 +61,22 @@ const makeLine = (file, { arrived, queue }) => {
     const held = line.contains(document.activeElement)
     line.remove()
     if (held) byId("files", HTMLInputElement).focus()
+    moved()
   }
   let begun = false
-  const stop = button("Stop", {
-    about: `the upload of ${file.name}`,
-    press: () => {
-      stopping.abort()
-      if (!begun) leave()
-    }
-  })
+  let over = false
+  const halt = () => {
+    if (over) return
+    stopping.abort()
+    if (!begun) leave()
+  }
+  const stop = button("Stop", { about: `the upload of ${file.name}`, press: halt })
   actions.append(stop)
 
   /** Shows why it failed, and offers another try where that can help. @param {string} text @param {boolean} mayHelp */
   const failed = (text, mayHelp) => {
+    over = true
+    moved()
     bar.hidden = true
     status.className = "problem"
     status.textContent = text
@@ -86,6 +91,8 @@ const makeLine = (file, { arrived, queue }) => {
   const retry = () => {
     stopping = new AbortController()
     begun = false
+    over = false
+    moved()
     bar.hidden = false
     bar.value = 0
     status.className = "help"
@@ -118,7 +125,7 @@ const makeLine = (file, { arrived, queue }) => {
       failed(explain(failure), !(failure instanceof Refused) || AGAIN.has(failure.code))
     }
   }
-  return { line, run }
+  return { halt, line, run, isOver: () => over }
 }
 
 /**
@@ -129,20 +136,41 @@ export const startUploads = ({ arrived }) => {
   const zone = byId("drop", HTMLElement)
   const input = byId("files", HTMLInputElement)
   const list = byId("uploads", HTMLElement)
+  const all = byId("uploads-all", HTMLElement)
   let last = Promise.resolve()
+  /** @type {ReadonlyArray<ReturnType<typeof makeLine>>} */
+  let lines = []
+
+  /** Says how many are left, where there are several. */
+  const moved = () => {
+    lines = lines.filter(({ line }) => line.isConnected)
+    const left = lines.filter((one) => !one.isOver()).length
+    const held = all.contains(document.activeElement)
+    all.hidden = left < 2
+    byId("uploads-count", HTMLElement).textContent = `${left} uploads left`
+    if (all.hidden && held) input.focus()
+  }
 
   /** @param {Iterable<File>} files */
   const add = (files) => {
     for (const file of files) {
-      const { line, run } = makeLine(file, { arrived, queue: (retried) => void (last = last.then(retried)) })
-      list.append(line)
-      last = last.then(run)
+      const made = makeLine(file, { arrived, moved, queue: (retried) => void (last = last.then(retried)) })
+      list.append(made.line)
+      lines = [...lines, made]
+      last = last.then(made.run)
     }
+    moved()
   }
 
   input.addEventListener("change", () => {
     add(input.files ?? [])
     input.value = ""
+  })
+  byId("stop-all", HTMLButtonElement).addEventListener("click", () => {
+    const stopped = lines.filter((one) => !one.isOver())
+    for (const { halt } of stopped) halt()
+    say(`${stopped.length} uploads were stopped.`)
+    input.focus()
   })
   let inside = 0
   /** @param {number} change */
