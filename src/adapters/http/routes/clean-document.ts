@@ -123,7 +123,9 @@ const withoutSingle = (schema: Node): Node => {
 /** What a member may be in one form or another: once each, and the words that a text may be in one list. */
 const eitherOf = (forms: ReadonlyArray<Node>): Node => {
   const all = forms.flatMap((form) => (form["anyOf"] === undefined ? [form] : nodes(form["anyOf"])))
-  const words = new Set(all.flatMap(({ enum: values }) => (Array.isArray(values) ? values : [])))
+  const words = new Set(
+    all.flatMap(({ enum: values }) => (Array.isArray(values) ? (values as ReadonlyArray<Json>) : []))
+  )
   const said = all.map((one) =>
     one["type"] === "boolean"
       ? without(one, "enum")
