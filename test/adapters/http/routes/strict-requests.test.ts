@@ -11,7 +11,7 @@ afterAll(() => server.stop())
 
 /** Addresses that others complete: links in mails, probes, and what vendors were given. */
 const OPEN =
-  /^(?:GET \/(?:health|ready|metrics|openapi\.json|convert-email\/(?:health|results\/.*))|POST \/(?:functions\/v1\/(?:provider-a|postmark)-webhook|api\/webhooks\/providerb-events)|(?:GET|POST) \/(?:auth|invites|unsubscribe|shared)\/.*)$/
+  /^(?:GET \/(?:health|ready|metrics|openapi\.json|convert-email\/(?:health|results\/.*))|POST \/(?:functions\/v1\/(?:provider-a|postmark)-webhook|api\/webhooks\/providerb-events)|(?:GET|POST) \/(?:auth|customer-mail|invites|unsubscribe|shared)\/.*)$/
 
 /** The same name as another language writes it. */
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
