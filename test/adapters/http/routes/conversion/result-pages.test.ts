@@ -89,6 +89,7 @@ describe("the pages of a result", () => {
     const page = await world.ask("GET", `${path}/21/result`, owner)
     expect(page.status).toBe(200)
     expect(page.headers["content-security-policy"]).toMatch(/^sandbox allow-same-origin; default-src 'none'/)
+    expect(page.headers["content-security-policy"]).not.toMatch(/allow-scripts|script-src/)
     expect(page.text).toMatch(/^<!doctype html>\n<html lang="[a-z-]+"/)
     expect(page.text).toContain("21")
     expect(page.text).not.toContain("<script")
