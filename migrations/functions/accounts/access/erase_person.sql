@@ -57,9 +57,13 @@ begin
   v_found := v_found or found;
   delete from email_alerts a where a.due_at is not null and (
     a.details -> 'recipients' ? p_email
-    or a.send_id = any (v_mails) and not exists (
-      select from email_log l, unnest(l.to_addresses || l.other_addresses) as x(address)
-      where l.id = a.send_id and x.address not like 'erased:%'
+    -- The mail went to nobody else who is still known. One that left the person out is about others.
+    or a.send_id = any (v_mails) and exists (
+      select from email_log l
+      where l.id = a.send_id and v_alias = any (l.to_addresses || l.other_addresses)
+        and not exists (
+          select from unnest(l.to_addresses || l.other_addresses) as x(address) where x.address not like 'erased:%'
+        )
     )
   );
   update email_alerts a set details = a.details || '{"subject": null, "reason": null}'

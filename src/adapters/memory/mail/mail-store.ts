@@ -128,9 +128,10 @@ const erasePerson = (tables: MailTables, email: string, now: number): void => {
     const { dueAt, failed } = alert
     if (dueAt === null || failed === undefined) continue
     const row = hidden.find(({ id }) => id === sendId)
-    const isAboutNobody =
-      row !== undefined && [...row.to, ...row.others].every((address) => address.startsWith(ERASED))
-    if (failed.recipients.includes(email) || isAboutNobody) tables.alerts.delete(sendId)
+    const reached = row === undefined ? [] : [...row.to, ...row.others]
+    const wasTheLast =
+      reached.includes(ERASED + email) && reached.every((address) => address.startsWith(ERASED))
+    if (failed.recipients.includes(email) || wasTheLast) tables.alerts.delete(sendId)
     else if (row !== undefined)
       tables.alerts.set(sendId, { ...alert, failed: { ...failed, subject: undefined, reason: undefined } })
   }

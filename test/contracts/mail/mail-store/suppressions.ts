@@ -214,6 +214,28 @@ export const suppressions = (it: MailTests): void => {
       })
     )
 
+    it.effect("takes no alert about somebody else with it whose mail left out the person (A1)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const leftOut = `${fresh("out")}@x.test`
+        const message = fresh("m")
+        const one = mail({ dropped: [leftOut] })
+        yield* world.store.record(attempt(one, "sent", { providerMessageId: message }))
+        yield* world.erase(one.details.to[0]!)
+        const { alert, sendId } = yield* world.recordEvent(event(message, "bounced"))
+        assert.isTrue(alert)
+        yield* world.erase(leftOut)
+        yield* world.advance(600_000)
+        const due: Array<unknown> = []
+        for (;;) {
+          const next = yield* world.claimDueAlert
+          if (next === undefined) break
+          due.push(next)
+        }
+        assert.include(JSON.stringify(due), sendId)
+      })
+    )
+
     it.effect("is blocked on every path: without a claim, a new one, an old one, a retry (P3, S7)", () =>
       Effect.gen(function* () {
         const world = yield* Mails
