@@ -11,6 +11,7 @@ import {
 } from "../domain/store-identity.ts"
 import { ObjectStoreError, type ObjectStoreService } from "../ports/object-store.ts"
 import { StoreIdentities } from "../ports/store-identities.ts"
+import type { StoreUnavailable } from "../ports/store-unavailable.ts"
 
 /** The object that names a store. */
 export const IDENTITY_KEY = "store-identity"
@@ -123,11 +124,21 @@ interface OwnStoresService {
   readonly refusal: Effect.Effect<string | undefined>
   /** Why this process cannot read paid batch results; undefined when it can, or there are none. */
   readonly batchRefusal: Effect.Effect<string | undefined>
+  /**
+   * Either of these reasons, found in stores and database now. Before what is missing is paid for again: a process that stood still
+   * since it last looked knows of no store that was chosen meanwhile.
+   */
+  readonly refusalNow: Effect.Effect<string | undefined, ObjectStoreError | StoreUnavailable>
 }
 
 /** By default no store is shared with another process, so that none is refused. */
 export const OwnStores = Context.Reference<OwnStoresService>("postlane/application/OwnStores", {
-  defaultValue: () => ({ examine: Effect.void, refusal: Effect.undefined, batchRefusal: Effect.undefined })
+  defaultValue: () => ({
+    examine: Effect.void,
+    refusal: Effect.undefined,
+    batchRefusal: Effect.undefined,
+    refusalNow: Effect.undefined
+  })
 })
 
 const NOT_EXAMINED = "its object stores could not be identified yet"
@@ -200,7 +211,11 @@ export const ownStoresLayer = (stores: ReadonlyArray<OwnStore>, unsetBatch?: Own
       return OwnStores.of({
         examine,
         refusal: Effect.sync(() => refusal),
-        batchRefusal: Effect.sync(() => batchRefusal)
+        batchRefusal: Effect.sync(() => batchRefusal),
+        refusalNow: Effect.gen(function* () {
+          const why = yield* refusalOf(stores)
+          return why ?? (unsetBatch && (yield* batchRefusalOf(unsetBatch)))
+        }).pipe(Effect.provideContext(context))
       })
     })
   )

@@ -38,7 +38,8 @@ const start = Effect.fnUntraced(function* (store: OwnStore, unsetBatch?: OwnStor
     objects: guarded(store.objects, own),
     examine: Effect.provide(own.examine, Logger.layer([log])),
     worked: Effect.provide(onOwnStores(Effect.succeed(true), false), services),
-    batchRefusal: own.batchRefusal
+    batchRefusal: own.batchRefusal,
+    refusalNow: own.refusalNow
   }
 })
 
@@ -216,6 +217,8 @@ describe("object stores of processes on one database (DOC-6)", () => {
       assert.lengthOf(folder.kept, 0, "it is never made the known one")
       const bucket = storeOf("s3.test/batch", "s3.test/batch").store
       yield* adoptStore({ ...bucket, name: "batch" })
+      assert.isUndefined(yield* worker.batchRefusal, "it has not looked since")
+      assert.match((yield* worker.refusalNow) ?? "", /is empty, and the database knows another/)
       yield* worker.examine
       assert.match(
         (yield* worker.batchRefusal) ?? "",

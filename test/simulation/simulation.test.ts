@@ -83,7 +83,8 @@ const REGRESSIONS: ReadonlyArray<
   ["an alert whose mail waits for a retry has not gone out", deliveryWorld, [7, 326]],
   ["a row names whom the accepted attempt went to", deliveryWorld, [60091363, 60131427]],
   ["a call that was frozen past its lease asks anew who is suppressed", deliveryWorld, [960067297]],
-  ["a bill does not count the records of others", documentsWorld, [70052615, 70053514]]
+  ["a bill does not count the records of others", documentsWorld, [70052615, 70053514]],
+  ["a process that stood still looks at its stores before it pays again", documentsWorld, [3155033]]
 ]
 
 /**

@@ -6,7 +6,8 @@ import { MAX_CHUNK_ATTEMPTS } from "../../domain/conversion/job.ts"
 import type { JobId } from "../../domain/ids.ts"
 import type { ClaimedChunk } from "../../ports/conversion/conversion-store.ts"
 import type { VisionModel } from "../../ports/conversion/vision-model.ts"
-import { BatchObjects, type ObjectStoreError } from "../../ports/object-store.ts"
+import { BatchObjects, ObjectStoreError } from "../../ports/object-store.ts"
+import { OwnStores } from "../own-stores.ts"
 import { promptHash } from "./capture.ts"
 import { readResults } from "./results.ts"
 
@@ -16,14 +17,21 @@ interface PrimedChunk {
   readonly chunkIndex: number
 }
 
+/** Fails where this process's store of batch results is not the one that the lane writes to, or that cannot be told now. */
+const inOwnStore = Effect.fnUntraced(function* (key: string) {
+  const { refusalNow } = yield* OwnStores
+  const cause = yield* Effect.catch(refusalNow, (error) => Effect.succeed(error))
+  if (cause !== undefined) return yield* new ObjectStoreError({ reason: "unavailable", key, cause })
+})
+
 /** Answers chunk processing from batch results. */
 export class BatchReplay extends Context.Service<
   BatchReplay,
   {
     /**
      * A model that answers the hi-fi single pass of a page from the chunk's batch results where model and prompt hash match, and
-     * asks `model` for anything else. Without a results file everything goes to `model`; one that cannot be read now fails the
-     * call.
+     * asks `model` for anything else. Without a results file in the lane's own store everything goes to `model`; one that cannot be
+     * read now fails the call.
      */
     readonly over: (
       chunk: PrimedChunk,
@@ -41,8 +49,11 @@ export class BatchReplay extends Context.Service<
           const answers = yield* readResults(objects, jobId, chunkIndex).pipe(
             Effect.catchIf(
               ({ reason }) => reason === "missing",
-              () =>
-                Effect.as(Effect.logWarning("a chunk has no batch results: it is converted on demand"), [])
+              ({ key }) =>
+                Effect.andThen(
+                  inOwnStore(key),
+                  Effect.as(Effect.logWarning("a chunk has no batch results: it is converted on demand"), [])
+                )
             )
           )
           const byPage = new Map(answers.map((answer) => [answer.page, answer]))

@@ -3,6 +3,7 @@ import { Effect, Layer, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { BatchReplay } from "../../../src/application/batch/replay.ts"
+import { OwnStores } from "../../../src/application/own-stores.ts"
 import { resultsKey } from "../../../src/domain/batch/keys.ts"
 import { MAX_CHUNK_ATTEMPTS } from "../../../src/domain/conversion/job.ts"
 import { BatchStore } from "../../../src/ports/batch/batch-store.ts"
@@ -66,6 +67,27 @@ layer(laneWorld, { excludeTestServices: true })("a chunk with batch results", (i
       yield* sql`update chunk_jobs set not_before = now()`
       assert.match(yield* convertAll(), /words of page 1/)
       assert.deepStrictEqual(calls, [])
+    })
+  )
+
+  it.effect("that are missing in a store that is another one by now is tried again, elsewhere (B3)", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const { calls } = yield* Knobs
+      const jobId = yield* collected
+      yield* BatchObjects.use((objects) => objects.remove([resultsKey(jobId, 0)]))
+      const stoodStill = {
+        examine: Effect.void,
+        refusal: Effect.undefined,
+        batchRefusal: Effect.undefined,
+        refusalNow: Effect.succeed("the database knows another store")
+      }
+      yield* Effect.exit(Effect.provideService(convertAll(), OwnStores, stoodStill))
+      assert.deepStrictEqual(calls, [], "nothing is called for on demand")
+      assert.deepStrictEqual(yield* sql`select status, attempts from chunk_jobs`, [
+        { status: "pending", attempts: 1 }
+      ])
     })
   )
 
