@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Result, Schema, Scope } from "effect"
+import { Context, Effect, Layer, Option, Result, Schema, SchemaGetter, Scope } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
@@ -71,9 +71,16 @@ export const Text = Schema.String.check(
   Schema.makeFilter((text) => !text.includes("\0") || "holds a NUL character")
 )
 
-/** An optional filter; an empty one counts as missing. */
+/** An optional filter; an empty one is decoded as missing. */
 export const filter = <S extends Schema.Constraint>(schema: S) =>
-  Schema.optionalKey(Schema.Union([schema, Schema.Literal("")]))
+  Schema.optionalKey(Schema.Union([schema, Schema.Literal("")])).pipe(
+    Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
+      decode: SchemaGetter.transformOptional(
+        Option.filter((value): value is Exclude<S["Type"], ""> => value !== "")
+      ),
+      encode: SchemaGetter.transformOptional((value) => value)
+    })
+  )
 
 /** The number of rows of one page, or of days, from 1. A query is text: the OpenAPI document says what the text has to be. */
 export const page = (fallback: number, maximum: number) =>

@@ -123,7 +123,7 @@ export const accountHandlers = HttpApiBuilder.group(
         const { customerId } = yield* CurrentOwner
         const holds = yield* accounts.holds(customerId).pipe(Effect.catch(away))
         const { nextCursor, rows } = yield* accounts
-          .moves(customerId, { limit: query.limit || DEFAULT_PAGE, cursor: query.cursor || undefined })
+          .moves(customerId, { limit: query.limit ?? DEFAULT_PAGE, cursor: query.cursor })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") }))
         return { rows, nextCursor, holds }
       }),

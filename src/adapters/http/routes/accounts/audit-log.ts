@@ -46,10 +46,10 @@ export const auditLogHandlers = HttpApiBuilder.group(
     return handlers.handle("auditLog", ({ query }) =>
       log
         .page({
-          action: query.action || undefined,
-          target: query.target || undefined,
-          cursor: query.cursor || undefined,
-          limit: query.limit || DEFAULT_PAGE
+          action: query.action,
+          target: query.target,
+          cursor: query.cursor,
+          limit: query.limit ?? DEFAULT_PAGE
         })
         .pipe(
           Effect.catchTags({

@@ -64,10 +64,10 @@ export const contactMessageHandlers = HttpApiBuilder.group(
     return handlers.handle("contactMessages", ({ query }) =>
       messages
         .page({
-          state: query.state || undefined,
-          kind: query.kind || undefined,
-          cursor: query.cursor || undefined,
-          limit: query.limit || DEFAULT_PAGE
+          state: query.state,
+          kind: query.kind,
+          cursor: query.cursor,
+          limit: query.limit ?? DEFAULT_PAGE
         })
         .pipe(
           Effect.catchTags({

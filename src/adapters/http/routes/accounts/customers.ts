@@ -142,8 +142,8 @@ export const customerHandlers = HttpApiBuilder.group(
         customers
           .page({
             search: query.search?.trim() || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") })),
       addCustomer: Effect.fnUntraced(function* ({ payload }) {

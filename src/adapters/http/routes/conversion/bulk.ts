@@ -167,11 +167,11 @@ export const bulkHandlers = HttpApiBuilder.group(
     })
     const show = Effect.fnUntraced(function* (
       bulkId: string,
-      query: { readonly wait?: number | ""; readonly limit?: number | ""; readonly cursor?: string }
+      query: { readonly wait?: number; readonly limit?: number; readonly cursor?: string }
     ) {
       const { customerId } = yield* CurrentOwner
       const known = yield* orderOf(bulkId)
-      const waits = query.wait !== undefined && query.wait !== "" && query.wait > 0 && !hasEnded(known)
+      const waits = query.wait !== undefined && query.wait > 0 && !hasEnded(known)
       if (waits) yield* waitFor(customerId, yield* filesOf(bulkId), query.wait)
       const { counts, createdAt, id, reference } = waits ? yield* orderOf(bulkId) : known
       const { files, nextCursor = null } = yield* list(query, bulkId)

@@ -166,17 +166,17 @@ export const jobHandlers = HttpApiBuilder.group(
       otherWork: ({ query }) =>
         report
           .others({
-            status: query.status || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            status: query.status,
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") })),
       jobs: ({ query }) =>
         report
           .jobs({
-            status: query.status || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            status: query.status,
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(
             Effect.catchTags({

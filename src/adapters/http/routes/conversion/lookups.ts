@@ -26,7 +26,7 @@ export const wait = {
 
 /** The query of an answer that may wait. */
 export interface Wait {
-  readonly wait?: number | ""
+  readonly wait?: number
 }
 
 const listed = {
@@ -91,8 +91,8 @@ export const waitRefusals = [InvalidRequest, tooMany] as const
 
 /** The query of a list. */
 export interface Listing {
-  readonly limit?: number | ""
-  readonly status?: FileStatus | ""
+  readonly limit?: number
+  readonly status?: FileStatus
   readonly cursor?: string
   readonly reference?: string
   readonly name?: string
@@ -107,12 +107,12 @@ export const listFrom = (store: ConversionStore["Service"]) =>
     const { files, nextCursor } = yield* store
       .files(customerId, {
         limit: limit || MAX_FILES_PAGE,
-        cursor: query.cursor || undefined,
-        reference: query.reference || undefined,
-        status: query.status || undefined,
-        name: query.name || undefined,
-        since: query.since || undefined,
-        until: query.until || undefined,
+        cursor: query.cursor,
+        reference: query.reference,
+        status: query.status,
+        name: query.name,
+        since: query.since,
+        until: query.until,
         bulkId
       })
       .pipe(Effect.catchTags({ StoreUnavailable: filesAway, InvalidCursor: () => invalidCursor("list") }))
@@ -132,9 +132,9 @@ export const makeWaiting = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     customerId: StoredFile["customerId"],
     files: ReadonlyArray<StoredFile>,
-    time: number | "" = 0
+    time: number = 0
   ) {
-    if (time === "" || time === 0 || files.length === 0) return
+    if (time === 0 || files.length === 0) return
     yield* takePlace(waiting, customerId)
     yield* untilEnded(watching, files, Duration.seconds(time))
   }, Effect.scoped)
@@ -144,7 +144,7 @@ export const makeWaiting = Effect.gen(function* () {
 export const makeGetJob = Effect.gen(function* () {
   const store = yield* ConversionStore
   const waitFor = yield* makeWaiting
-  return Effect.fnUntraced(function* (jobId: JobId, time: number | "" | undefined) {
+  return Effect.fnUntraced(function* (jobId: JobId, time: number | undefined) {
     const { customerId } = yield* CurrentOwner
     const found = isUuid(jobId)
       ? yield* store.job(jobId, customerId).pipe(Effect.catch(filesAway))

@@ -122,8 +122,8 @@ const notAcceptable = problem(
 const HEADERS = { ...RESULT_HEADERS, vary: "accept" }
 
 export interface ResultQuery {
-  readonly format?: ResultFormat | ""
-  readonly pictures?: ResultPictures | ""
+  readonly format?: ResultFormat
+  readonly pictures?: ResultPictures
 }
 
 /** What a request asks for. */

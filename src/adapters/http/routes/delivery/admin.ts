@@ -198,8 +198,8 @@ export const adminHandlers = HttpApiBuilder.group(
         const { changedSince } = query
         const wanted = {
           ...(yield* searchOf(query)),
-          cursor: query.cursor || undefined,
-          limit: query.limit || DEFAULT_PAGE
+          cursor: query.cursor,
+          limit: query.limit ?? DEFAULT_PAGE
         }
         const read = changedSince ? log.changes({ ...wanted, changedSince }) : log.page(wanted)
         return yield* Effect.catchTags(read, {
@@ -229,7 +229,7 @@ export const adminHandlers = HttpApiBuilder.group(
       }),
       mailStory: ({ params: { sendId } }) => storyOf(sendId),
       deadLetters: ({ query }) =>
-        queue.deadLetters({ limit: query.limit || DEFAULT_PAGE }).pipe(
+        queue.deadLetters({ limit: query.limit ?? DEFAULT_PAGE }).pipe(
           Effect.map((letters) => ({ deadLetters: letters.map(withoutContent) })),
           Effect.catch(queueAway)
         ),

@@ -245,7 +245,7 @@ export const eventHookHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       listEventHooks: ({ query }) =>
         hooks
-          .page({ cursor: query.cursor || undefined, limit: query.limit || DEFAULT_PAGE })
+          .page({ cursor: query.cursor, limit: query.limit ?? DEFAULT_PAGE })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") })),
       addEventHook: Effect.fnUntraced(function* ({ payload: { enabled = true, types = EVERYTHING, url } }) {
         yield* note("event_hook_added", url)
@@ -286,9 +286,9 @@ export const eventHookHandlers = HttpApiBuilder.group(
         return yield* hooks
           .deliveries({
             hookId,
-            state: query.state || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            state: query.state,
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") }))
       }),

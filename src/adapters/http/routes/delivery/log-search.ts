@@ -29,20 +29,20 @@ const Search = Schema.Struct(search)
 
 /** The filter that a query names. */
 const filterOf = (query: typeof Search.Type): EmailLogSearch => ({
-  status: query.status || undefined,
-  category: query.category || undefined,
-  provider: query.provider || undefined,
-  recipient: query.recipient || undefined,
-  subject: query.subject || undefined,
-  id: query.id || undefined,
-  key: query.key || undefined,
-  providerMessageId: query.messageId || undefined,
+  status: query.status,
+  category: query.category,
+  provider: query.provider,
+  recipient: query.recipient,
+  subject: query.subject,
+  id: query.id,
+  key: query.key,
+  providerMessageId: query.messageId,
   search: query.search?.trim() || undefined,
-  source: query.source || undefined,
-  tag: query.tag ? { name: query.tag, value: query.tagValue || undefined } : undefined,
+  source: query.source,
+  tag: query.tag ? { name: query.tag, value: query.tagValue } : undefined,
   byMail: query.by === "mail" || undefined,
-  since: query.since || undefined,
-  until: query.until || undefined
+  since: query.since,
+  until: query.until
 })
 
 /** What the query of a list asks for; refused where two of its filters do not fit each other. */

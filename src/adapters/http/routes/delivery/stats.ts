@@ -111,7 +111,7 @@ export const statsHandlers = HttpApiBuilder.group(
         )
       },
       emailStatsCsv: ({ query, request }) => {
-        const wanted = { provider: query.provider || undefined, category: query.category || undefined }
+        const wanted = { provider: query.provider, category: query.category }
         return stats.since(query.days || DEFAULT_STATS_DAYS).pipe(
           Effect.map(({ stats: counted }) => {
             const rows = statRows(counted.filter((stat) => isWanted(stat, wanted)))

@@ -175,11 +175,11 @@ export const incomingMailHandlers = HttpApiBuilder.group(
       incomingMails: ({ query }) =>
         mails
           .page({
-            step: query.step || undefined,
-            outcome: query.outcome || undefined,
+            step: query.step,
+            outcome: query.outcome,
             sender: query.sender?.trim().toLowerCase() || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(Effect.catchTags({ StoreUnavailable: away, InvalidCursor: () => invalidCursor("list") })),
       retryIncomingMail: Effect.fnUntraced(function* ({ params: { mailId } }) {

@@ -167,8 +167,8 @@ export const adminQueueHandlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           const overview = yield* queue.overview
           const upcoming = yield* queue.upcoming({
-            category: query.category || undefined,
-            limit: query.limit || UPCOMING
+            category: query.category,
+            limit: query.limit ?? UPCOMING
           })
           const oldest = overview.categories.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
           return {

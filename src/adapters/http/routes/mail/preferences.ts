@@ -157,9 +157,9 @@ export const preferenceHandlers = HttpApiBuilder.group(
         return yield* shown(email)
       }),
       listUnsubscribed: Effect.fnUntraced(function* ({ query }) {
-        const after = afterOf(query.cursor || undefined)
+        const after = afterOf(query.cursor)
         if (Option.isNone(after)) return yield* invalidCursor("list")
-        const limit = query.limit || DEFAULT_PAGE
+        const limit = query.limit ?? DEFAULT_PAGE
         const rows = yield* preferences
           .page({ after: after.value, limit: limit + 1 })
           .pipe(Effect.catch(away))

@@ -96,9 +96,9 @@ export const suppressionHandlers = HttpApiBuilder.group(
         list
           .page({
             email: query.email ? writtenKey(query.email) : undefined,
-            reason: query.reason || undefined,
-            cursor: query.cursor || undefined,
-            limit: query.limit || DEFAULT_PAGE
+            reason: query.reason,
+            cursor: query.cursor,
+            limit: query.limit ?? DEFAULT_PAGE
           })
           .pipe(
             Effect.catchTags({
@@ -118,7 +118,7 @@ export const suppressionHandlers = HttpApiBuilder.group(
         const { actor } = yield* CurrentPrincipal
         const removed = email.includes("\0")
           ? 0
-          : yield* list.remove({ email, actor, note: query.note || undefined }).pipe(Effect.catch(away))
+          : yield* list.remove({ email, actor, note: query.note }).pipe(Effect.catch(away))
         return removed === 0
           ? yield* Effect.fail(problem("NOT_FOUND", "The address is not suppressed"))
           : { removed }
