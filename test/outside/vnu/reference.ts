@@ -5,7 +5,7 @@ import { PAGE_PATHS } from "../../../src/adapters/http/pages/paths.ts"
 import { type Attacked, startAttacked } from "../../hostile/server.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
 import { type Artefact, judged, type Reference } from "../reference.ts"
-import { npmTool, run } from "../tools.ts"
+import { isAtHand, npmPackage, run } from "../tools.ts"
 
 const SPEC = "vnu-jar@26.9.27"
 const ARTEFACTS: ReadonlyArray<Artefact> = [
@@ -27,10 +27,8 @@ interface Message {
   readonly message: string
 }
 
-const home = async (cache: string) => {
-  await npmTool(cache, SPEC, "vnu-jar").catch(() => undefined)
-  return join(cache, SPEC.replaceAll(/[^\w.-]/g, "_"), "node_modules/vnu-jar/build/dist/vnu.jar")
-}
+const home = async (cache: string) =>
+  join(await npmPackage(cache, SPEC), "node_modules/vnu-jar/build/dist/vnu.jar")
 
 /** The result of a document of so many pages. */
 const resultOf = async ({ url }: Attacked, pages: number): Promise<string> => {
@@ -54,6 +52,7 @@ export const vnu: Reference = {
   name: "vnu",
   version: "26.9.27",
   checks: "each page that anybody may open, and ten results, by the W3C's checker of HTML",
+  isAtHand: ({ cache }) => isAtHand(cache, SPEC),
   needs: ["java", "npm"],
   install: async ({ cache }) => void (await home(cache)),
   run: async ({ cache, work }) => {
