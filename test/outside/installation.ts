@@ -41,13 +41,20 @@ export const contentOf = async (
 ): Promise<Readonly<Record<string, unknown>>> =>
   (await fetch(`${url}/dev/outbox/${id}/content`)).json() as Promise<Readonly<Record<string, unknown>>>
 
-/** Where the log has a recipient's newest mail. */
-export const statusOf = async ({ url }: Installation, recipient: string): Promise<string | undefined> => {
-  const path = `/api/admin/email-log?recipient=${encodeURIComponent(recipient)}&limit=1`
+/** Where the log has a recipient's mails, the newest first: a retry has a row of its own. */
+export const statusesOf = async (
+  { url }: Installation,
+  recipient: string
+): Promise<ReadonlyArray<string>> => {
+  const path = `/api/admin/email-log?recipient=${encodeURIComponent(recipient)}&limit=10`
   const answer = await fetch(`${url}${path}`, { headers: ADMIN })
   const { rows } = (await answer.json()) as { readonly rows: ReadonlyArray<{ readonly status: string }> }
-  return rows[0]?.status
+  return rows.map(({ status }) => status)
 }
+
+/** Where it has the newest one. */
+export const statusOf = async (installation: Installation, recipient: string): Promise<string | undefined> =>
+  (await statusesOf(installation, recipient))[0]
 
 /** One check. */
 export const checked = (name: string, holds: boolean, detail = ""): Check =>

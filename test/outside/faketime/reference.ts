@@ -10,7 +10,7 @@ import { type Attacked, startAttacked } from "../../hostile/server.ts"
 import { startTestServer } from "../../support/postgres/postgres-server.ts"
 import type { FakeHttp } from "../../support/vendors/fake-http.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
-import { ADMIN_TOKEN, arrived, checked, statusOf, without } from "../installation.ts"
+import { ADMIN_TOKEN, arrived, checked, statusesOf, without } from "../installation.ts"
 import type { Check, Reference } from "../reference.ts"
 import { comes } from "../services.ts"
 import { run } from "../tools.ts"
@@ -84,20 +84,20 @@ const defer = async ({ resend }: World, from: Attacked, name: string): Promise<R
 const ends = async ({ resend, servers }: World, name: string): Promise<ReadonlyArray<string>> => {
   const wrong: Array<string> = []
   for (const key of keysOf(name)) {
-    const look = () => statusOf(servers[0]!, `${key}@x.test`)
-    await comes(
+    // By any of its rows: the database's clock may have the retry's before the first one's.
+    const statuses = await comes(
       `${key} ends`,
       async () => {
-        const status = await look()
-        return status !== undefined && status !== "deferred"
+        const found = await statusesOf(servers[0]!, `${key}@x.test`)
+        return found.some((status) => status !== "deferred") ? found : undefined
       },
       90
-    ).catch(() => undefined)
-    const status = await look()
+    ).catch(() => ["never"])
     const byVendor = resend.accepted.filter(({ payload }) => JSON.stringify(payload).includes(`"${key}"`))
     const byOther = await Promise.all(servers.map(async (server) => (await arrived(server, key)).length))
     const copies = byOther.reduce((sum, one) => sum + one, byVendor.length)
-    if (status !== "sent" || copies !== 1) wrong.push(`${key}: ${status}, ${copies} copies`)
+    if (!statuses.includes("sent") || copies !== 1)
+      wrong.push(`${key}: ${statuses.join(", ")}, ${copies} copies`)
   }
   return wrong
 }

@@ -18,6 +18,7 @@ const ARTEFACTS: ReadonlyArray<Artefact> = [
     reason: "the viewer's library writes the page's head"
   }
 ]
+const ANY_ID = "00000000-0000-4000-8000-000000000000"
 const OWNER = "outside-owner-token"
 
 interface Message {
@@ -57,14 +58,20 @@ export const vnu: Reference = {
   install: async ({ cache }) => void (await home(cache)),
   run: async ({ cache, work }) => {
     const server = await startAttacked({ OWNER_TOKEN: OWNER })
-    const paths = [...PAGE_PATHS.filter((path) => !path.includes(":")), "/docs", "/nowhere"]
+    // Pages hold no data: one of an id is served for any.
+    const paths = [
+      ...PAGE_PATHS.map((path) => path.replace(/:(?:\w*[iI]d)\b/, ANY_ID)),
+      "/dev",
+      "/docs",
+      "/nowhere"
+    ]
     const names: Array<string> = []
     const keep = async (name: string, html: string) => {
       await writeFile(join(work, `${name}.html`), html)
       names.push(name)
     }
     try {
-      for (const path of paths) {
+      for (const path of paths.filter((one) => !one.includes(":"))) {
         const answer = await fetch(`${server.url}${path}`, { headers: { accept: "text/html" } })
         const type = answer.headers.get("content-type") ?? ""
         const html = await answer.text()
