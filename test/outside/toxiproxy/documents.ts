@@ -27,10 +27,13 @@ export const convertThrough = async (
   make: () => Promise<unknown>
 ): Promise<ReadonlyArray<Check>> => {
   const server = await startAttacked({ ADMIN_TOKEN, OWNER_TOKEN, ...settings })
-  const ask = (path: string, init: RequestInit = {}, token = OWNER_TOKEN) =>
+  const ask = (path: string, init: Pick<RequestInit, "method" | "body"> = {}, token = OWNER_TOKEN) =>
     fetch(`${server.url}${path}`, {
       ...init,
-      headers: { authorization: `Bearer ${token}`, ...init.headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(typeof init.body === "string" ? { "content-type": "application/json" } : {})
+      },
       signal: AbortSignal.timeout(60_000)
     })
   const json = async <A>(path: string): Promise<A> => (await ask(path)).json() as Promise<A>
@@ -40,7 +43,6 @@ export const convertThrough = async (
       `/api/admin/customers/${account.id}/credits`,
       {
         method: "POST",
-        headers: { "content-type": "application/json" },
         body: JSON.stringify({ credits: 10_000, reference: "outside" })
       },
       ADMIN_TOKEN
