@@ -14,7 +14,7 @@ const SPEC = "vnu-jar@26.9.27"
 const ARTEFACTS: ReadonlyArray<Artefact> = [
   {
     pattern:
-      /: (?:info: The “(?:table|rowgroup|row|rowheader|columnheader|cell)” role is unnecessary|error: The “role” attribute must not be used on a “t[rdh]” element which has a “table” ancestor)/,
+      / (?:info: The “(?:table|rowgroup|row|rowheader|columnheader|cell)” role is unnecessary|error: The “role” attribute must not be used on a “t[rdh]” element which has a “table” ancestor)/,
     reason:
       "a table that is laid out as cards where the screen is narrow, which some browsers take for no table unless it says so"
   },
@@ -145,9 +145,14 @@ export const vnu: Reference = {
       ...files
     ])
     const { messages } = JSON.parse(stderr) as { readonly messages: ReadonlyArray<Message> }
-    const complaints = messages.map(
-      ({ lastLine, message, type, url }) => `${url.split("/").at(-1)}:${lastLine ?? 0} ${type}: ${message}`
-    )
+    // The same of another line is nothing new.
+    const first = new Map<string, string>()
+    for (const { lastLine = 0, message, type, url } of messages) {
+      const page = url.split("/").at(-1) ?? ""
+      const kind = `${page} ${type} ${message}`
+      if (!first.has(kind)) first.set(kind, `${page}:${lastLine} ${type}: ${message}`)
+    }
+    const complaints = [...first.values()]
     const clean = names
       .filter((name) => !complaints.some((complaint) => complaint.startsWith(`${name}.html:`)))
       .map((name) => ({ name, outcome: "held" as const }))
