@@ -11,7 +11,8 @@ const steps: Readonly<Record<string, ReadonlyArray<string>>> = {
   "dependency rule": ["scripts/check-dependencies.ts"],
   "generated files": ["scripts/generated.ts", "--check"],
   "lint of the OpenAPI document": ["scripts/lint-openapi.ts"],
-  "lock file": ["scripts/complete-lock.ts", "--check"]
+  "lock file": ["scripts/complete-lock.ts", "--check"],
+  "others' tools on migrations, package and pages": ["test/outside/main.ts", "--quick"]
 }
 
 const failed = Object.entries(steps).filter(([name, command]) => {

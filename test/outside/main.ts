@@ -1,6 +1,7 @@
 /**
  * `npm run outside`: programs that nobody here wrote, set against the product. `--list` names them, `-- NAME…` runs some, `--json`
- * prints what was found as JSON. Exits with 1 where a check failed that is no artefact of its tool.
+ * prints what was found as JSON, `--quick` runs those of `npm run check`, as far as they are there. Exits with 1 where a check failed that is
+ * no artefact of its tool.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -24,13 +25,16 @@ interface Row {
   readonly seconds: number
 }
 
-const tried = async (reference: Reference): Promise<Row> => {
+const cache = join(root, "node_modules", ".cache", "outside")
+
+const tried = async (reference: Reference, isQuick: boolean): Promise<Row> => {
   const { checks, name, needs, version } = reference
   const missing = needs.filter((program) => !isOnPath(program))
-  const untried = `needs ${missing.join(", ")}`
-  if (missing.length > 0) return { name, version, checks, found: [], untried, seconds: 0 }
+  const skipped = (untried: string): Row => ({ name, version, checks, found: [], untried, seconds: 0 })
+  if (missing.length > 0) return skipped(`needs ${missing.join(", ")}`)
+  if (isQuick && (await reference.isAtHand?.({ cache })) !== true)
+    return skipped(`is not installed: npm run outside -- ${name} does that`)
   const began = performance.now()
-  const cache = join(root, "node_modules", ".cache", "outside")
   await mkdir(cache, { recursive: true })
   const work = await mkdtemp(join(TEMPORARY, `outside-${name}-`))
   const place = { cache, work, root }
@@ -50,9 +54,9 @@ const tried = async (reference: Reference): Promise<Row> => {
 const count = ({ found }: Row, outcome: Check["outcome"]) =>
   found.filter((check) => check.outcome === outcome).length
 
-const tell = (row: Row): void => {
+const tell = (row: Row, isQuick: boolean): void => {
   for (const { detail, name, outcome } of row.found)
-    if (outcome !== "held")
+    if (outcome === "failed" || (outcome === "artefact" && !isQuick))
       console.log(`  ${outcome}: ${name}${detail === undefined ? "" : `\n    ${detail}`}`)
 }
 
@@ -83,7 +87,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: "boolean" }, json: { type: "boolean" } }
+  options: { list: { type: "boolean" }, json: { type: "boolean" }, quick: { type: "boolean" } }
 })
 const unknown = positionals.filter((name) => !references.some((reference) => reference.name === name))
 if (unknown.length > 0) {
@@ -92,11 +96,13 @@ if (unknown.length > 0) {
 } else if (values.list === true) for (const { name } of references) console.log(name)
 else {
   const rows: Array<Row> = []
+  const isQuick = values.quick === true
   for (const reference of references) {
     if (positionals.length > 0 && !positionals.includes(reference.name)) continue
+    if (isQuick && reference.isAtHand === undefined) continue
     if (values.json !== true) console.log(`${reference.name} ${reference.version}: ${reference.checks}`)
-    const row = await tried(reference)
-    if (values.json !== true) tell(row)
+    const row = await tried(reference, isQuick)
+    if (values.json !== true) tell(row, isQuick)
     rows.push(row)
   }
   console.log(values.json === true ? JSON.stringify(rows, undefined, 2) : `\n${table(rows)}`)

@@ -27,6 +27,8 @@ export interface Reference {
   readonly needs: ReadonlyArray<string>
   /** Puts the program into the cache, by its ecosystem's own client. Does nothing where it is there. */
   readonly install: (place: Place) => Promise<void>
+  /** Of those that `npm run check` runs, too (`--quick`): whether the program is there, so that nothing is fetched. */
+  readonly isAtHand?: (place: Pick<Place, "cache">) => Promise<boolean>
   readonly run: (place: Place) => Promise<ReadonlyArray<Check>>
 }
 

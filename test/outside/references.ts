@@ -1,6 +1,8 @@
 import { attw } from "./attw/reference.ts"
 import { cfnLint } from "./cfn-lint/reference.ts"
 import { contracts } from "./contracts/reference.ts"
+import { faketime } from "./faketime/reference.ts"
+import { lambdaEmulator } from "./lambda/reference.ts"
 import { mailHops } from "./mail-hop/reference.ts"
 import { oapiCodegen } from "./oapi-codegen/reference.ts"
 import { openapiGenerator } from "./openapi-generator/reference.ts"
@@ -10,12 +12,14 @@ import { otlp } from "./otlp/reference.ts"
 import { ownTransaction } from "./own-transaction/reference.ts"
 import { pgbouncer } from "./pgbouncer/reference.ts"
 import { plainHttp } from "./plain-http/reference.ts"
+import { porcupine } from "./porcupine/reference.ts"
 import { postfix } from "./postfix/reference.ts"
 import { promtool } from "./promtool/reference.ts"
 import { proxies } from "./proxies/reference.ts"
 import { publint } from "./publint/reference.ts"
 import { pythonClient } from "./python-client/reference.ts"
 import type { Reference } from "./reference.ts"
+import { resendSdks } from "./resend-sdks/reference.ts"
 import { schemathesis } from "./schemathesis/reference.ts"
 import { smtpClients } from "./smtp-clients/reference.ts"
 import { squawk } from "./squawk/reference.ts"
@@ -36,11 +40,15 @@ export const references: ReadonlyArray<Reference> = [
   ...plainHttp,
   ...ownTransaction,
   ...smtpClients,
+  ...resendSdks,
   postfix,
   ...proxies,
   ...mailHops,
   pgbouncer,
-  toxiproxy,
+  lambdaEmulator,
+  ...toxiproxy,
+  porcupine,
+  faketime,
   ...contracts,
   oapiCodegen,
   openapiPythonClient,

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
 
 /** What a program left behind. */
 export interface Ended {
@@ -71,9 +72,28 @@ export const goTool = async (cache: string, spec: string, program: string): Prom
   return path
 }
 
-/** An npm package, installed beside nothing else: the folder that it is in. */
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Where the project itself has an npm package of this exact version, as it has those that `npm run check` needs. */
+const ownPackage = async (spec: string): Promise<string | undefined> => {
+  const at = spec.lastIndexOf("@")
+  const file = join(root, "node_modules", spec.slice(0, at), "package.json")
+  if (!existsSync(file)) return undefined
+  const { version } = JSON.parse(await readFile(file, "utf8")) as { readonly version: string }
+  return version === spec.slice(at + 1) ? root : undefined
+}
+
+const homeOf = (cache: string, spec: string): string => join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
+
+/** Whether an npm package is there already: nothing has to be installed for it. */
+export const isAtHand = async (cache: string, spec: string): Promise<boolean> =>
+  (await ownPackage(spec)) !== undefined || existsSync(join(homeOf(cache, spec), "node_modules"))
+
+/** An npm package, of the project or installed beside nothing else: the folder that it is in. */
 export const npmPackage = async (cache: string, spec: string): Promise<string> => {
-  const home = join(cache, spec.replaceAll(/[^\w.-]/g, "_"))
+  const own = await ownPackage(spec)
+  if (own !== undefined) return own
+  const home = homeOf(cache, spec)
   const flags = ["--prefix", home, "--no-audit", "--no-fund", "--ignore-scripts=false"]
   if (!existsSync(join(home, "node_modules"))) await must("npm", ["install", ...flags, spec])
   return home

@@ -173,14 +173,14 @@ const makeSending = Effect.gen(function* () {
   }
 })
 
+/** The mail's id, which is in the path: Python and Go repeat it in the body by the first name, Ruby by the second. */
+const IDS: ReadonlySet<string> = new Set(["id", "email_id"])
+
 /** The new time of an update; `refused` where it names none, or more. */
 const timeOf = (body: unknown): Result.Result<string, Answer> => {
-  const {
-    id: _,
-    scheduled_at: at,
-    ...more
-  }: Readonly<Record<string, unknown>> = typeof body === "object" && body !== null ? { ...body } : {}
-  const other = Object.keys(more).find((name) => more[name] !== null)
+  const { scheduled_at: at, ...more }: Readonly<Record<string, unknown>> =
+    typeof body === "object" && body !== null ? { ...body } : {}
+  const other = Object.keys(more).find((name) => more[name] !== null && !IDS.has(name))
   if (other !== undefined) return Result.fail(notTaken(`${other}: only scheduled_at can be changed`))
   return typeof at === "string" ? Result.succeed(at) : Result.fail(missingTime)
 }

@@ -166,9 +166,10 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
   return {
     decide: (keyHash, request, now) => {
       const claim = claims.live(keyHash, now)
-      return claim === undefined
-        ? undefined
-        : decideClaim(claim, request, { evidence: undefined, trail: undefined }, now)
+      if (claim === undefined) return undefined
+      const decision = decideClaim(claim, request, { evidence: undefined, trail: undefined }, now)
+      // A call that is under way may never get its key: the store may give it to another process's call, with this very request.
+      return decision._tag === "Conflict" && claim.leaseUntil > now ? { _tag: "InProgress" } : decision
     },
     known: (keyHash, now) => {
       const claim = claims.live(keyHash, now)

@@ -52,6 +52,19 @@ describe("what a process remembers of its keys", () => {
     assert.isUndefined(memory.known(anyId("key 0"), IDEMPOTENCY_WINDOW_MS))
   })
 
+  it("S9: contradicts no call by one that is under way, and may never get the key", () => {
+    const memory = makeKeyMemory()
+    const other = { ...request("second"), payloadHash: "another" }
+    const undo = memory.hold(anyId("key"), fresh, request("first"), 0)
+    assert.strictEqual(memory.decide(anyId("key"), other, 1)?._tag, "InProgress")
+    // The store gave the key to another process, which sends what the second call asks for.
+    undo()
+    assert.isUndefined(memory.decide(anyId("key"), other, 1))
+    memory.hold(anyId("key"), fresh, request("first"), 1)
+    memory.settle(anyId("key"), { owner: "first", state: "accepted", ambiguous: false, result }, 2)
+    assert.strictEqual(memory.decide(anyId("key"), other, 3)?._tag, "Conflict")
+  })
+
   it("says who has the key: another call takes it once a lease has passed", () => {
     const memory = makeKeyMemory()
     memory.hold(anyId("key"), fresh, request("first"), 0)

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import type { Artefact, Place, Reference } from "../reference.ts"
@@ -14,7 +14,7 @@ const against = async (
   place: Place,
   files: ReadonlyArray<string>,
   port: number,
-  service: Awaited<ReturnType<typeof startService>>,
+  service: { readonly stop: () => Promise<void> },
   artefacts: ReadonlyArray<Artefact> = []
 ) => {
   const url = `http://127.0.0.1:${port}`
@@ -50,6 +50,27 @@ const moto: Reference = {
 
 const VERSITY = { module: "github.com/versity/versitygw", version: "v1.8.0", path: "cmd/versitygw" }
 
+/** Versitygw on a disk, with these buckets. */
+export const startVersity = async (place: Place, buckets: ReadonlyArray<string> = []) => {
+  const port = await freePort()
+  // It keeps what it knows of objects beside them: a disk of memory has no room for that on every kernel.
+  const data = await mkdtemp(join(place.cache, "versitygw-data-"))
+  for (const bucket of buckets) await mkdir(join(data, bucket))
+  const keys = ["--access", "outside", "--secret", "outside-secret"]
+  const service = await startService(
+    await goPackage(place.cache, VERSITY),
+    [...keys, "--port", `127.0.0.1:${port}`, "posix", data],
+    { isUp: () => isOpen(port) }
+  )
+  return {
+    port,
+    stop: async () => {
+      await service.stop()
+      await rm(data, { recursive: true, force: true })
+    }
+  }
+}
+
 const versitygw: Reference = {
   name: "versitygw",
   version: VERSITY.version,
@@ -57,22 +78,8 @@ const versitygw: Reference = {
   needs: ["go"],
   install: async ({ cache }) => void (await goPackage(cache, VERSITY)),
   run: async (place) => {
-    const port = await freePort()
-    // It keeps what it knows of objects beside them: a disk of memory has no room for that on every kernel.
-    const data = join(place.cache, "versitygw-data")
-    await rm(data, { recursive: true, force: true })
-    await mkdir(data, { recursive: true })
-    const keys = ["--access", "outside", "--secret", "outside-secret"]
-    const service = await startService(
-      await goPackage(place.cache, VERSITY),
-      [...keys, "--port", `127.0.0.1:${port}`, "posix", data],
-      { isUp: () => isOpen(port) }
-    )
-    try {
-      return await against(place, OBJECTS, port, service)
-    } finally {
-      await rm(data, { recursive: true, force: true })
-    }
+    const service = await startVersity(place)
+    return against(place, OBJECTS, service.port, service)
   }
 }
 

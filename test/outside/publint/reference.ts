@@ -1,6 +1,6 @@
 import { packed } from "../package.ts"
 import { type Artefact, judged, type Reference } from "../reference.ts"
-import { npmTool, run } from "../tools.ts"
+import { isAtHand, npmTool, run } from "../tools.ts"
 
 const SPEC = "publint@0.3.25"
 const ARTEFACTS: ReadonlyArray<Artefact> = []
@@ -9,6 +9,7 @@ export const publint: Reference = {
   name: "publint",
   version: "0.3.25",
   checks: "the package as it would be published: its entries, their conditions and files",
+  isAtHand: ({ cache }) => isAtHand(cache, SPEC),
   needs: ["npm"],
   install: async ({ cache }) => void (await npmTool(cache, SPEC, "publint")),
   run: async (place) => {

@@ -4,6 +4,7 @@ import { join } from "node:path"
 
 import { startAttacked } from "../../hostile/server.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
+import { checksIn } from "../installation.ts"
 import type { Check, Place, Reference } from "../reference.ts"
 import { must, run } from "../tools.ts"
 
@@ -12,20 +13,6 @@ const SPECS = ["httpx==0.28.1", "typing-extensions==4.15.0", "mypy==1.18.2"]
 const homeOf = ({ cache }: Pick<Place, "cache">) => join(cache, "python-client")
 
 const CREDENTIALS = { OWNER_TOKEN: "outside-owner-token", PROXY_SHARED_SECRET: "outside-proxy-secret" }
-
-/** The checks that the trial printed; whatever ends it early is one that failed. */
-const checksIn = ({ code, stderr, stdout }: Awaited<ReturnType<typeof run>>): ReadonlyArray<Check> => {
-  const checks = stdout
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line): Check => {
-      const { detail, name, outcome } = JSON.parse(line) as Required<Check>
-      return outcome === "held" ? { name, outcome } : { name, outcome, detail }
-    })
-  return code === 0
-    ? checks
-    : [...checks, { name: "the trial runs to its end", outcome: "failed", detail: stderr.slice(-3000) }]
-}
 
 /** Our own client, on others' ground: Python, httpx and mypy. */
 export const pythonClient: Reference = {

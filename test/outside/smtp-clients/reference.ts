@@ -3,10 +3,10 @@ import { join } from "node:path"
 
 import { startAttacked } from "../../hostile/server.ts"
 import { until } from "../../support/until.ts"
-import type { Check, Reference } from "../reference.ts"
+import { ADMIN_TOKEN, arrived, checked, senderToken } from "../installation.ts"
+import type { Reference } from "../reference.ts"
 import { type Ended, mavenClasspath, npmPackage, pip, run } from "../tools.ts"
 
-const ADMIN = { authorization: "Bearer outside-admin-token", "content-type": "application/json" }
 const FROM = "noreply@postlane.test"
 const TO = "reader@x.test"
 
@@ -38,7 +38,7 @@ const curl: Client = {
     const file = join(mail.work, "mail.eml")
     await writeFile(file, raw(mail))
     const envelope = ["--mail-from", FROM, "--mail-rcpt", TO, "--user", `any:${mail.token}`]
-    return run("curl", ["-sS", "-m", "30", `smtp://127.0.0.1:${mail.port}`, ...envelope, "-T", file])
+    return run("curl", ["-sS", "-m", "120", `smtp://127.0.0.1:${mail.port}`, ...envelope, "-T", file])
   }
 }
 
@@ -55,7 +55,7 @@ const swaks: Client = {
       "--to",
       TO,
       "--timeout",
-      "30",
+      "120",
       "--auth",
       "LOGIN",
       "--auth-user",
@@ -80,7 +80,7 @@ const msmtp: Client = {
     await writeFile(file, raw(mail).replaceAll("\r\n", "\n"))
     await writeFile(
       settings,
-      `account default\nhost 127.0.0.1\nport ${mail.port}\nfrom ${FROM}\nauth plain\nuser any\npassword ${mail.token}\ntls off\ntimeout 30\n`,
+      `account default\nhost 127.0.0.1\nport ${mail.port}\nfrom ${FROM}\nauth plain\nuser any\npassword ${mail.token}\ntls off\ntimeout 120\n`,
       { mode: 0o600 }
     )
     return run("sh", ["-c", `exec msmtp -C "$1" "$2" < "$3"`, "sh", settings, TO, file])
@@ -107,7 +107,7 @@ _, port, token, subject, message_id, sender, to = sys.argv
 mail = EmailMessage()
 mail["From"], mail["To"], mail["Subject"], mail["Message-ID"] = sender, to, subject, message_id
 mail.set_content("Hello.")
-with smtplib.SMTP("127.0.0.1", int(port), timeout=30) as server:
+with smtplib.SMTP("127.0.0.1", int(port), timeout=120) as server:
     server.login("any", token)
     server.send_message(mail)
 `,
@@ -127,7 +127,7 @@ const django: Client = {
     `import sys
 from django.conf import settings
 _, port, token, subject, message_id, sender, to = sys.argv
-settings.configure(EMAIL_HOST="127.0.0.1", EMAIL_PORT=int(port), EMAIL_HOST_USER="any", EMAIL_HOST_PASSWORD=token, EMAIL_TIMEOUT=30)
+settings.configure(EMAIL_HOST="127.0.0.1", EMAIL_PORT=int(port), EMAIL_HOST_USER="any", EMAIL_HOST_PASSWORD=token, EMAIL_TIMEOUT=120)
 from django.core.mail import EmailMultiAlternatives
 mail = EmailMultiAlternatives(subject, "Hello.", sender, [to], headers={"Message-ID": message_id, "Date": "Sun, 29 Nov 2026 10:00:00 +0000"})
 mail.attach_alternative("<p>Hello.</p>", "text/html")
@@ -172,7 +172,7 @@ public class Send {
     settings.put("mail.smtp.host", "127.0.0.1");
     settings.put("mail.smtp.port", args[0]);
     settings.put("mail.smtp.auth", "true");
-    settings.put("mail.smtp.timeout", "30000");
+    settings.put("mail.smtp.timeout", "120000");
     var mail = new MimeMessage(Session.getInstance(settings)) {
       @Override protected void updateMessageID() throws MessagingException { setHeader("Message-ID", args[3]); }
     };
@@ -203,42 +203,26 @@ const jakartaMail: Client = {
 const trial =
   ({ name, send }: Client): Reference["run"] =>
   async ({ cache, work }) => {
-    const server = await startAttacked({ ADMIN_TOKEN: "outside-admin-token" })
+    const server = await startAttacked({ ADMIN_TOKEN })
     try {
       const port = await until("submission listens", async () => {
         const said = /SMTP submission listens on [^:"]+:(\d+)/.exec(server.lines.join("\n"))?.[1]
         return said === undefined ? undefined : Number(said)
       })
-      const made = await fetch(`${server.url}/api/admin/sender-tokens`, {
-        method: "POST",
-        headers: ADMIN,
-        body: JSON.stringify({ name: `by ${name}` })
-      })
-      const { token } = (await made.json()) as { readonly token: string }
+      const token = await senderToken(server, { name: `by ${name}` })
       const subject = `Sent by ${name}`
       const mail = { port, token, subject, messageId: `<one@${name}.test>`, work }
-      const arrived = async () => {
-        const answer = await fetch(`${server.url}/dev/outbox?q=${encodeURIComponent(subject)}`, {
-          headers: { accept: "application/json" }
-        })
-        const { messages } = (await answer.json()) as { readonly messages: ReadonlyArray<unknown> }
-        return messages.length
-      }
-      const check = (what: string, holds: boolean, detail = ""): Check => ({
-        name: what,
-        outcome: holds ? "held" : "failed",
-        detail
-      })
+      const copies = async () => (await arrived(server, subject)).length
       const said = ({ stderr, stdout }: Ended) => `${stdout}\n${stderr}`.trim().slice(-1_000)
       const first = await send(mail, cache)
-      await until("the mail is there", async () => ((await arrived()) > 0 ? true : undefined))
+      await until("the mail is there", async () => ((await copies()) > 0 ? true : undefined))
       const again = await send(mail, cache)
       const other = await send({ ...mail, subject: `${subject}, wrongly`, token: "pl_send_wrong" }, cache)
       return [
-        check("it hands a mail over", first.code === 0, said(first)),
-        check("it hands it over again, as after a lost answer", again.code === 0, said(again)),
-        check("it notices that its token is wrong", other.code !== 0, said(other)),
-        check("one mail left", (await arrived()) === 1, `${await arrived()} mails`)
+        checked("it hands a mail over", first.code === 0, said(first)),
+        checked("it hands it over again, as after a lost answer", again.code === 0, said(again)),
+        checked("it notices that its token is wrong", other.code !== 0, said(other)),
+        checked("one mail left", (await copies()) === 1, `${await copies()} mails`)
       ]
     } finally {
       await server.stop()

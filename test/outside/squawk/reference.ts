@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 
 import { type Artefact, judged, type Reference } from "../reference.ts"
-import { npmTool, run } from "../tools.ts"
+import { isAtHand, npmTool, run } from "../tools.ts"
 
 const SPEC = "squawk-cli@2.66.0"
 
@@ -35,6 +35,7 @@ export const squawk: Reference = {
   name: "squawk",
   version: SPEC.split("@")[1] ?? "",
   checks: "no migration after the baseline locks a table that is in use for long",
+  isAtHand: ({ cache }) => isAtHand(cache, SPEC),
   needs: ["npm"],
   install: async ({ cache }) => void (await npmTool(cache, SPEC, "squawk")),
   run: async ({ cache, root }) => {

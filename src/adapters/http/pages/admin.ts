@@ -101,6 +101,7 @@ ${confirmDialog}`
 
 const creditsDialog = dialog(
   "credits",
+  "Give credits",
   html`<form id="credits-form">
 <label for="credits-number">Credits</label>
 <input id="credits-number" type="number" min="1" max="${MAX_GRANT}" step="1" required autocomplete="off">

@@ -8,7 +8,7 @@ const compare = html`<section id="compare" aria-labelledby="compare-title" hidde
 <h2 id="compare-title">Compare</h2>
 <p class="facts"><span id="looks-title"></span> <span id="ways"></span></p>
 <ul id="looks"></ul>
-<h3 id="where"></h3>
+<h3 id="where">Page</h3>
 <nav class="turn" aria-label="Pages">
 <a id="before" class="button">Previous page</a>
 <a id="after" class="button">Next page</a>

@@ -3,16 +3,17 @@ import { FREE_LIFETIME_PAGES } from "../../../domain/inbound/page-class.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type Html, html } from "./html.ts"
 
-/** A dialog with the parts that every one has. */
-export const dialog = (name: string, body: Html): Html =>
+/** A dialog with the parts that every one has. Its script may word the title anew before it opens. */
+export const dialog = (name: string, title: string, body: Html): Html =>
   html`<dialog id="${name}" aria-labelledby="${name}-title">
-<h2 id="${name}-title"></h2>
+<h2 id="${name}-title">${title}</h2>
 ${body}
 </dialog>`
 
 /** The question before something that costs, or cannot be undone; the button that changes nothing comes first. */
 export const confirmDialog = dialog(
   "confirm",
+  "Are you sure?",
   html`<p id="confirm-text"></p>
 <form method="dialog" class="buttons">
 <button id="confirm-no" value="no"></button>
@@ -23,6 +24,7 @@ export const confirmDialog = dialog(
 /** With whom a result is shared, and the form that shares it. */
 export const shareDialog = dialog(
   "share",
+  "Share the result",
   html`<form id="share-form">
 <label for="share-recipients">Recipients</label>
 <textarea id="share-recipients" rows="3" required autocomplete="off" spellcheck="false" aria-describedby="share-help"></textarea>

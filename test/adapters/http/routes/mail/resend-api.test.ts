@@ -155,7 +155,7 @@ it("keeps to an idempotency key, and answers as Resend does where it cannot (FRO
   expect((await resend.batch.send([mail], { idempotencyKey: "b".repeat(256) })).error).toBeNull()
 })
 
-it("takes what the SDKs of Go and Python write", async () => {
+it("takes what the SDKs of Go, Python and Ruby write", async () => {
   // Go: numbers, a line feed at the end, `<` escaped; no base path without its slash, so that it asks with two.
   const go = await wire(
     "POST",
@@ -166,7 +166,18 @@ it("takes what the SDKs of Go and Python write", async () => {
   expect(requests.at(-1)).toMatchObject({ attachments: [{ filename: "a.txt", content: "aGk=" }] })
   // Python: a body with GET and with cancel.
   const { id } = go.json
-  expect((await wire("GET", `/emails/${id}`, "{}")).json).toMatchObject({ id, last_event: "queued" })
+  // The id is in the body, too: Python's and Go's name of it, and Ruby's.
+  for (const name of ["id", "email_id"])
+    expect(
+      (
+        await wire(
+          "PATCH",
+          `/emails/${id}`,
+          JSON.stringify({ [name]: id, scheduled_at: new Date(Date.now() + 60_000).toISOString() })
+        )
+      ).json
+    ).toEqual({ object: "email", id })
+  expect((await wire("GET", `/emails/${id}`, "{}")).json).toMatchObject({ id, last_event: "scheduled" })
   expect((await wire("POST", `/emails/${id}/cancel`, "{}")).json).toEqual({ object: "email", id })
   expect((await wire("POST", `/emails/${id}/cancel`)).json).toEqual({ object: "email", id })
   const bytes = await wire(
