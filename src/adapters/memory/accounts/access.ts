@@ -240,6 +240,10 @@ const accessOf = (tables: Tables): Access["Service"] =>
       Effect.map(Clock.currentTimeMillis, (now) => sessionsOf(tables, customerId, now)),
     createToken: (token) => createToken(tables, token),
     listTokens: Effect.map(Clock.currentTimeMillis, (now) => listTokens(tables, now)),
+    tokensOf: (customerId) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        listTokens(tables, now).filter((token) => token.customerId === customerId)
+      ),
     revokeToken: (id) => Effect.sync(() => tables.tokens.delete(id)),
     keepDevToken: (token) => keepDevToken(tables, token)
   })
