@@ -20,6 +20,6 @@ describe("excerpts of the examples", () => {
   })
 
   it.each(["docs/guides/shop.md", "docs/guides/back-office.md"])("%s is made of them", (page) => {
-    assert.isAtLeast(excerpts.filter((one) => one.page === page).length, 4)
+    assert.isAtLeast(excerpts.filter((one) => one.page === page).length, 3)
   })
 })
