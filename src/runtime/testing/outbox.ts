@@ -160,7 +160,7 @@ export const makeTestOutbox = (source: MailSource): TestOutbox => {
     expectOne: async (match, { withinMs = WAIT_MS } = {}) =>
       (await counted(() => list(match), 1, match, withinMs))[0]!,
     expectCount: (count, match, { withinMs = WAIT_MS } = {}) => {
-      // Who got a blind copy is in the content alone.
+      // Only the content names blind recipients.
       const look = match.to === undefined ? () => listed(match) : () => list(match)
       return counted<MailSummary>(look, count, match, withinMs)
     },

@@ -75,7 +75,7 @@ export interface TestPostlane extends ProviderReports, AsyncDisposable {
 }
 
 export interface StartOptions {
-  /** Settings by name, such as `EVENT_HOOK_URL`, whose secret is made where none is given. Those of `process.env` are not used: no test reaches a real provider by accident. */
+  /** Settings by name, such as `EVENT_HOOK_URL` (a missing `EVENT_HOOK_SECRET` is generated). Those of `process.env` are not used: no test reaches a real provider by accident. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
