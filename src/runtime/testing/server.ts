@@ -136,7 +136,9 @@ const hooksTold = async ({ eventHooks }: Client): Promise<void> => {
     const untold = await Promise.all(
       waiting.map(async ({ id: hookId }) => {
         const query = { hookId, state: "pending" } as const
-        return (await call(eventHooks.eventHookDeliveries(query))).rows.some(({ tries }) => tries === 0)
+        const { rows: deliveries } = await call(eventHooks.eventHookDeliveries(query))
+        // A try counts from its beginning: what it came to is there at its end.
+        return deliveries.some(({ answerStatus, error }) => answerStatus === null && error === null)
       })
     )
     if (!untold.includes(true)) return
