@@ -161,7 +161,7 @@ const trial =
 const referenceOf = (name: string, hop: Hop, programs: ReadonlyArray<string>): Reference => ({
   name,
   version: "as installed",
-  checks: `${hop.folder}, as the guide has it, before convert-by-email: genuine mails convert, forged ones never do`,
+  checks: `examples/mail-hop/${hop.folder}, before convert-by-email: genuine mails convert, forged ones never do`,
   needs: ["postfix", "postconf", "chown", "id", ...programs],
   install: async () => {},
   run: trial(hop)
