@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 
 import { Redacted, Result } from "effect"
 import { assert, describe, it } from "vitest"
@@ -9,7 +8,8 @@ import { isQuotableAddress } from "../../src/domain/inbound/quotable.ts"
 import { authenticityOf, senderOf } from "../../src/domain/inbound/sender-authenticity.ts"
 import { decodeSettings } from "../../src/runtime/settings/settings.ts"
 
-const guide = readFileSync(fileURLToPath(new URL("../../docs/guides/mail-hop.md", import.meta.url)), "utf8")
+const GUIDE = new URL("../../docs/guides/mail-hop.md", import.meta.url)
+const guide = readFileSync(GUIDE, "utf8")
 
 /** Sections of the guide by their headings. */
 const sections = new Map(
@@ -19,18 +19,18 @@ const sections = new Map(
     .map((text) => [text.slice(0, text.indexOf("\n")), text] as const)
 )
 
-/** Fenced blocks of a section, in order, by their language and first comment. */
-const blocks = (section: string): ReadonlyArray<{ readonly language: string; readonly text: string }> =>
-  [...section.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", text = ""]) => ({
-    language,
-    text
-  }))
+/** Fenced blocks of a section, in order. */
+const blocks = (section: string): ReadonlyArray<string> =>
+  [...section.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, text = ""]) => text)
 
-const block = (name: string, begin: string): string => {
-  const found = blocks(sections.get(name)!).find(({ text }) => text.startsWith(`# ${begin}`))
-  assert.isDefined(found, `${name}: ${begin}`)
-  return found.text
-}
+/** A file of a hop, by its path on that machine. */
+const fileOf = (name: string, path: string): string =>
+  readFileSync(new URL(`../../examples/mail-hop/${FOLDERS.get(name)}${path}`, import.meta.url), "utf8")
+
+const FOLDERS = new Map([
+  ["Postfix with OpenDKIM and OpenDMARC", "opendkim"],
+  ["Postfix with rspamd", "rspamd"]
+])
 
 /** `name = value` lines of Postfix, or `Name  value` lines of the milters. */
 const valuesOf = (text: string, separator: RegExp) =>
@@ -47,7 +47,8 @@ const valuesOf = (text: string, separator: RegExp) =>
 
 /** The settings of Postlane that a section names. */
 const settingsOf = (name: string) => {
-  const env = Object.fromEntries(valuesOf(block(name, "Postlane"), /=/))
+  const own = blocks(sections.get(name)!).find((text) => text.startsWith("# Postlane"))
+  const env = Object.fromEntries(valuesOf(own ?? "", /=/))
   const settings = Result.getOrThrow(decodeSettings(env, { embedded: true }))
   const { hopSecret, trustedHops } = settings.intake
   return { trustedHops, hopSecret, trustsLoopback: false }
@@ -55,7 +56,8 @@ const settingsOf = (name: string) => {
 
 /** The header section of a section's mail, as it is on the wire. */
 const mailOf = (name: string) => {
-  const text = blocks(sections.get(name)!).find(({ language }) => language === "eml")?.text ?? ""
+  const [, path = ""] = /\((\S+\.eml)\)/.exec(sections.get(name)!) ?? []
+  const text = readFileSync(new URL(path, GUIDE), "utf8")
   return readHead(Buffer.from(`${text.replaceAll("\n", "\r\n")}\r\n`))
 }
 
@@ -73,7 +75,7 @@ const verdict = (name: string, change: (text: string) => string = (text) => text
   )
 }
 
-const POSTFIX = ["Postfix with OpenDKIM and OpenDMARC", "Postfix with rspamd"]
+const POSTFIX = [...FOLDERS.keys()]
 
 describe("docs/guides/mail-hop.md", () => {
   it.each([...POSTFIX, "Exchange Online"])(
@@ -133,7 +135,7 @@ describe("docs/guides/mail-hop.md", () => {
   })
 
   it.each(POSTFIX)("%s: Postfix keeps what was not checked, and refuses what cannot be quoted", (name) => {
-    const main = valuesOf(block(name, "/etc/postfix/main.cf"), /\s*=\s*/)
+    const main = valuesOf(fileOf(name, "/etc/postfix/main.cf"), /\s*=\s*/)
     if (name === POSTFIX[0]) {
       // Of the mail itself, not of a mail that is attached to it.
       const reports = ["header_checks", "mime_header_checks", "nested_header_checks"]
@@ -142,7 +144,7 @@ describe("docs/guides/mail-hop.md", () => {
         ["pcre:/etc/postfix/reports.pcre", "", ""]
       )
       assert.match(
-        block(name, "/etc/postfix/reports.pcre"),
+        fileOf(name, "/etc/postfix/reports.pcre"),
         /^\/\^Authentication-Results\\s\*:\/ {2}IGNORE$/m
       )
     }
@@ -150,7 +152,7 @@ describe("docs/guides/mail-hop.md", () => {
     assert.strictEqual(main.get("message_size_limit"), String(40 * 1024 * 1024))
     assert.include(settingsOf(name).trustedHops, main.get("myhostname"))
     assert.include(main.get("smtpd_sender_restrictions") ?? "", "/etc/postfix/senders.pcre")
-    const line = block(POSTFIX[0]!, "/etc/postfix/senders.pcre").split("\n")[1] ?? ""
+    const [line = ""] = fileOf(name, "/etc/postfix/senders.pcre").split("\n")
     const [, source = ""] = /^\/(.*)\/\s+553 5\.1\.7 /.exec(line) ?? []
     const refused = new RegExp(source)
     for (const address of [
@@ -168,8 +170,8 @@ describe("docs/guides/mail-hop.md", () => {
 
   it("the programs' own files say what the text says of them", () => {
     const [open = "", rspamd = ""] = POSTFIX
-    const dkim = valuesOf(block(open, "/etc/opendkim.conf"), /\s+/)
-    const dmarc = valuesOf(block(open, "/etc/opendmarc.conf"), /\s+/)
+    const dkim = valuesOf(fileOf(open, "/etc/opendkim.conf"), /\s+/)
+    const dmarc = valuesOf(fileOf(open, "/etc/opendmarc.conf"), /\s+/)
     assert.deepStrictEqual(
       [dkim.get("AuthservID"), dmarc.get("AuthservID"), dmarc.get("TrustedAuthservIDs")],
       Array<string>(3).fill("mx.example.com")
@@ -178,7 +180,7 @@ describe("docs/guides/mail-hop.md", () => {
       [dkim.get("AlwaysAddARHeader"), dmarc.get("SPFSelfValidate"), dmarc.get("RejectFailures")],
       ["yes", "true", "false"]
     )
-    const main = valuesOf(block(open, "/etc/postfix/main.cf"), /\s*=\s*/)
+    const main = valuesOf(fileOf(open, "/etc/postfix/main.cf"), /\s*=\s*/)
     assert.deepStrictEqual(
       [dkim, dmarc].map(
         (file) => `inet:127.0.0.1:${/^inet:(\d+)@127\.0\.0\.1$/.exec(file.get("Socket") ?? "")?.[1]}`
@@ -186,12 +188,12 @@ describe("docs/guides/mail-hop.md", () => {
       main.get("smtpd_milters")?.split(", ")
     )
     assert.match(
-      block(rspamd, "/etc/rspamd/local.d/milter_headers.conf"),
+      fileOf(rspamd, "/etc/rspamd/local.d/milter_headers.conf"),
       /^use = \["authentication-results"\];$/m
     )
-    const proxy = /bind_socket = "(.*)";/.exec(block(rspamd, "/etc/rspamd/local.d/worker-proxy.inc"))?.[1]
+    const proxy = /bind_socket = "(.*)";/.exec(fileOf(rspamd, "/etc/rspamd/local.d/worker-proxy.inc"))?.[1]
     assert.strictEqual(
-      valuesOf(block(rspamd, "/etc/postfix/main.cf"), /\s*=\s*/).get("smtpd_milters"),
+      valuesOf(fileOf(rspamd, "/etc/postfix/main.cf"), /\s*=\s*/).get("smtpd_milters"),
       `inet:${proxy}`
     )
   })

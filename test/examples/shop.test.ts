@@ -1,70 +1,37 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
-import { afterAll, assert, beforeAll, it } from "vitest"
+import { assert, it } from "vitest"
 
-import { makeShop, sendNewsletter, sendReset, unreachable } from "../../examples/shop.ts"
-import { startPostlane, type TestPostlane } from "../../src/runtime/entries/testing.ts"
-import { until } from "../support/until.ts"
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const HOOK = join(root, "test/support/processes/postlane-by-name.ts")
 
-const SECRET = `whsec_${Buffer.from("the secret of the shop's event hook").toString("base64")}`
-
-const shop = createServer()
-let url: string
-let postlane: TestPostlane
-beforeAll(async () => {
-  await once(shop.listen(0, "127.0.0.1"), "listening")
-  url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`
-  const hook = { EVENT_HOOK_URL: `${url}/hooks/postlane`, EVENT_HOOK_SECRET: SECRET }
-  postlane = await startPostlane({ env: { ...hook, BASE_URL: "https://localhost" } })
-  shop.on("request", makeShop(postlane.clients.sender, SECRET))
-})
-afterAll(async () => {
-  shop.close()
-  await postlane.close()
-})
-
-const ask = async (order: number, to: string) => {
-  const headers = { "content-type": "application/json" }
-  return (
-    await fetch(`${url}/orders/${order}/receipt`, { method: "POST", headers, body: JSON.stringify({ to }) })
-  ).status
-}
-
-it("the receipt was sent once, with this subject, and the bounce marks the customer", async () => {
-  for (const [order, to] of [
-    [17, "ann@shop.test"],
-    [17, "ann@shop.test"],
-    [18, "bob@shop.test"]
-  ] as const)
-    assert.strictEqual(await ask(order, to), 202)
-  const receipt = await postlane.outbox.expectOne({
-    to: "ann@shop.test",
-    subject: "Your receipt for order 17"
+/** The example's own tests, as its users run them. */
+const tested = (file: string): Promise<string> =>
+  new Promise((resolve) => {
+    const { PATH, POSTLANE_TEST_PROGRAMS } = process.env
+    const args = ["--import", HOOK, "--test", "--test-reporter=tap", `examples/shop/${file}`]
+    execFile(process.execPath, args, { cwd: root, env: { PATH, POSTLANE_TEST_PROGRAMS } }, (_, out, err) =>
+      resolve(out + err)
+    )
   })
-  assert.strictEqual(receipt.links[0]?.href, "https://shop.example.com/orders/17")
-  await postlane.bounce(receipt)
-  await until("she is marked", () => unreachable.has("ann@shop.test"))
-  assert.deepStrictEqual([...unreachable], ["ann@shop.test"])
+
+it.each([
+  ["shop.test.ts", 1],
+  ["mails.test.ts", 2]
+])("%s of the shop passes", async (file, count) => {
+  const output = await tested(file)
+  assert.match(output, new RegExp(`^# pass ${count}$`, "m"), output)
+  assert.match(output, /^# fail 0$/m, output)
 })
 
-it("a password can be reset, and nobody else may post events", async () => {
-  await sendReset(postlane.clients.sender, "cy@shop.test", "https://shop.example.com/reset/4711")
-  await postlane.outbox.expectOne({ to: "cy@shop.test", subject: "Set a new password" })
-  const forged = await fetch(`${url}/hooks/postlane`, {
-    method: "POST",
-    body: JSON.stringify({ type: "email.bounced", data: { to: ["bob@shop.test"], permanent: true } })
-  })
-  assert.deepStrictEqual([forged.status, unreachable.has("bob@shop.test")], [400, false])
-})
-
-it("the newsletter reaches each reader once, with a link to leave it", async () => {
-  const readers = Array.from({ length: 3 }, (_, n) => `reader${n}@shop.test`)
-  await sendNewsletter(postlane.clients.sender, "12", readers)
-  await sendNewsletter(postlane.clients.sender, "12", readers)
-  await until("all have it", async () => (await postlane.outbox.list({ subject: "News 12" })).length === 3)
-  const one = await postlane.outbox.expectOne({ to: "reader2@shop.test", subject: "News 12" })
-  assert.match(one.headers["list-unsubscribe"] ?? "", /^<https:\/\/localhost\/unsubscribe\//)
-  assert.match(one.links[0]?.href ?? "", /^https:\/\/localhost\/unsubscribe\//)
+it("receipts, their test and the bounce take a shop 60 lines", () => {
+  const lines = ["shop.ts", "shop.test.ts"].flatMap((file) =>
+    readFileSync(join(root, "examples/shop", file), "utf8")
+      .trimEnd()
+      .split("\n")
+  )
+  assert.isAtMost(lines.length, 60)
 })

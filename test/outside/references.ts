@@ -1,4 +1,5 @@
 import { attw } from "./attw/reference.ts"
+import { backOffice } from "./back-office/reference.ts"
 import { cfnLint } from "./cfn-lint/reference.ts"
 import { contracts } from "./contracts/reference.ts"
 import { faketime } from "./faketime/reference.ts"
@@ -53,6 +54,7 @@ export const references: ReadonlyArray<Reference> = [
   oapiCodegen,
   openapiPythonClient,
   pythonClient,
+  backOffice,
   publint,
   attw,
   openapiGenerator,

@@ -395,7 +395,7 @@ describe("the published package", () => {
       "package.json",
       "public"
     ])
-    for (const file of ["docs/guides/testing.md", "examples/shop.ts", "public/openapi.json"])
+    for (const file of ["docs/guides/testing.md", "examples/shop/shop.ts", "public/openapi.json"])
       assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
     assert.includeMembers(
       await readdir(at("app/node_modules/postlane/migrations")),

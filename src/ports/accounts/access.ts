@@ -85,6 +85,8 @@ export class Access extends Context.Service<
     >
     /** The tokens that are valid here, newest first. */
     readonly listTokens: Effect.Effect<ReadonlyArray<ListedToken>, StoreUnavailable>
+    /** The tokens of one customer. */
+    readonly tokensOf: (customerId: CustomerId) => Effect.Effect<ReadonlyArray<ListedToken>, StoreUnavailable>
     /**
      * Revokes a token and the sessions begun with it; false where no valid token has this id. Writes one audit row where it revokes one,
      * both or neither.

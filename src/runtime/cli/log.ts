@@ -8,6 +8,8 @@ import { append } from "../../domain/lists.ts"
 import { Provider } from "../../domain/mail/provider.ts"
 import { EmailStatus } from "../../domain/mail/status.ts"
 import { Category, UNKNOWN_CATEGORY } from "../../domain/mail/suppression/policy.ts"
+import { isMomentWithOffset } from "../../domain/moments.ts"
+import type { InvalidCursor } from "../../ports/cursor.ts"
 import {
   type EmailLogFilter,
   type EmailLogPage,
@@ -15,6 +17,7 @@ import {
   type ListedMail,
   MAX_EMAIL_LOG_PAGE
 } from "../../ports/delivery/email-log-query.ts"
+import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { onDatabase } from "./installation.ts"
 import { CommandFailed, print, telling, Json, Shell } from "./shell.ts"
 import { type Column, layoutTable, type TableLayout, counted } from "./table.ts"
@@ -63,6 +66,13 @@ const flags = {
     ),
     Flag.withDefault(false)
   ),
+  changedSince: Flag.String("changed-since").pipe(
+    Flag.withDescription(
+      "Rows that changed at this moment or later (2026-01-31T12:00:00Z), in the order of their changes; the end says from when to ask next"
+    ),
+    Flag.filter(isMomentWithOffset, () => "must be a moment, such as 2026-01-31T12:00:00Z"),
+    Flag.optional
+  ),
   key: Flag.String("key").pipe(
     Flag.withDescription("Only rows of exactly this idempotency key"),
     Flag.optional
@@ -99,6 +109,9 @@ const flags = {
   )
 }
 
+/** A page of rows, or of changes. */
+type Found = EmailLogPage & { readonly changedUntil?: string }
+
 const COLUMNS: ReadonlyArray<Column<ListedMail>> = [
   { title: "TIME (UTC)", cell: ({ created_at }) => created_at.slice(0, 19).replace("T", " ") },
   {
@@ -115,9 +128,14 @@ const COLUMNS: ReadonlyArray<Column<ListedMail>> = [
   { title: "ERROR", cell: ({ error }) => error ?? "", flexible: true }
 ]
 
-const page = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+/** What is asked for: the newest rows, or what has changed since a moment. */
+type Asked = EmailLogFilter & { readonly changedSince?: string | undefined }
+
+const page = Effect.fnUntraced(function* ({ changedSince, ...filter }: Asked) {
   const log = yield* EmailLogQuery
-  return yield* log.page(filter).pipe(
+  const read: Effect.Effect<Found, StoreUnavailable | InvalidCursor> =
+    changedSince === undefined ? log.page(filter) : log.changes({ ...filter, changedSince })
+  return yield* read.pipe(
     Effect.catchTags({
       StoreUnavailable: (error) =>
         Effect.logDebug("the log does not answer", error).pipe(
@@ -144,24 +162,30 @@ const printRows = Effect.fnUntraced(function* (
   return table
 })
 
-const onePage = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+/** Says where the next look at the changes begins. */
+const sayUntil = (changedUntil: string | undefined) =>
+  changedUntil === undefined ? Effect.void : Console.error(`\nNext time: --changed-since ${changedUntil}`)
+
+const onePage = Effect.fnUntraced(function* (filter: Asked) {
   const found = yield* page(filter)
   if (yield* Json) return yield* print({ json: found, text: "" })
   if (found.rows.length > 0) yield* printRows(found.rows, undefined)
-  else if (found.stoppedAfter === undefined) return yield* Console.error("No mail.")
+  else if (found.stoppedAfter === undefined) yield* Console.error("No mail.")
   if (found.stoppedAfter !== undefined)
     yield* Console.error(
       `\nStopped after ${counted(found.stoppedAfter, "mail")}: no index answers what was asked for.`
     )
-  if (found.nextCursor !== null) yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
+  if (found.nextCursor !== null) return yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
+  return yield* sayUntil(found.changedUntil)
 })
 
 /** Page by page: memory does not grow with the log, not under `--json` either. */
-const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
+const allPages = Effect.fnUntraced(function* (filter: Asked) {
   const json = yield* Json
   let table: TableLayout<ListedMail> | undefined
   let count = 0
   let cursor = filter.cursor
+  let until: string | undefined
   if (json) yield* Console.log('{"rows":[')
   do {
     const found = yield* page({ ...filter, cursor, limit: MAX_EMAIL_LOG_PAGE })
@@ -171,8 +195,14 @@ const allPages = Effect.fnUntraced(function* (filter: EmailLogFilter) {
     } else if (found.rows.length > 0) table = yield* printRows(found.rows, table)
     count += found.rows.length
     cursor = found.nextCursor ?? undefined
+    until = found.changedUntil
   } while (cursor !== undefined)
-  yield* json ? Console.log('],"nextCursor":null}') : Console.error(`\n${counted(count, "mail")}`)
+  if (json) {
+    const end = JSON.stringify({ nextCursor: null, changedUntil: until })
+    return yield* Console.log(`],${end.slice(1)}`)
+  }
+  yield* Console.error(`\n${counted(count, "mail")}`)
+  return yield* sayUntil(until)
 })
 
 /** Where `--follow` began: what is older than its first page is news only once it has changed. */
@@ -227,6 +257,8 @@ const faultOf = (input: Command.Command.Config.Infer<typeof flags>): string | un
   if (input.follow && (input.all || Option.isSome(input.cursor)))
     return "--follow shows what is newest: leave --all and --cursor out"
   if (input.follow && input.byMail) return "--follow shows rows: leave --by-mail out"
+  if (Option.isSome(input.changedSince) && (input.follow || input.byMail))
+    return "--changed-since lists rows by their changes: leave --follow and --by-mail out"
   return Option.isSome(input.tagValue) && Option.isNone(input.tag)
     ? "--tag-value is the value of a tag: name it with --tag"
     : undefined
@@ -239,7 +271,7 @@ export const log = Command.make("log", flags, (input) =>
       const fault = faultOf(input)
       if (fault !== undefined) return yield* new CommandFailed({ message: fault })
       const tag = Option.getOrUndefined(input.tag)
-      const filter: EmailLogFilter = {
+      const filter: Asked = {
         status: Option.getOrUndefined(input.status),
         category: Option.getOrUndefined(input.category),
         provider: Option.getOrUndefined(input.provider),
@@ -248,6 +280,7 @@ export const log = Command.make("log", flags, (input) =>
         source: Option.getOrUndefined(input.source),
         tag: tag === undefined ? undefined : { name: tag, value: Option.getOrUndefined(input.tagValue) },
         byMail: input.byMail,
+        changedSince: Option.getOrUndefined(input.changedSince),
         key: Option.getOrUndefined(input.key),
         id: Option.getOrUndefined(input.id),
         providerMessageId: Option.getOrUndefined(input.messageId),
@@ -270,6 +303,10 @@ export const log = Command.make("log", flags, (input) =>
     {
       command: "postlane log --by-mail --source api:receipts",
       description: "A line a mail, however often it was tried"
+    },
+    {
+      command: "postlane log --changed-since 2026-01-31T12:00:00Z --all --json",
+      description: "What became of mail since the last look"
     },
     { command: "postlane log --follow", description: "Watch" }
   ])

@@ -9,6 +9,14 @@ export type {
   ResultDocument
 } from "../../adapters/client/generated/types.ts"
 export {
+  type ConversionEventData,
+  type HookEvent,
+  type MailEventData,
+  readEvent,
+  type RequestHeaders,
+  type SuppressionEventData
+} from "../../adapters/client/hook-events.ts"
+export {
   type CallProblem,
   PostlaneError,
   type Problem,

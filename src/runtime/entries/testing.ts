@@ -6,7 +6,13 @@ export {
   simulateEmail,
   type TestClock
 } from "../testing/in-process.ts"
-export { type MailMatch, type TestMail, type TestOutbox, UnexpectedMails } from "../testing/outbox.ts"
+export {
+  type MailMatch,
+  type MailSummary,
+  type TestMail,
+  type TestOutbox,
+  UnexpectedMails
+} from "../testing/outbox.ts"
 export type {
   AboutRecipients,
   ProviderControl,

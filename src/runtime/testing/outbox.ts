@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises"
 
 import type { OutboxMail } from "../../application/outbox-mail.ts"
 
-/** How long {@link TestOutbox.expectOne} waits for a mail by default, milliseconds. */
+/** How long {@link TestOutbox.expectOne} and `expectCount` wait by default, milliseconds. */
 const WAIT_MS = 5_000
 
 const LOOK_EVERY_MS = 20
@@ -58,6 +58,12 @@ export interface TestOutbox {
    * second mail, so call it after everything has been sent.
    */
   readonly expectOne: (match: MailMatch, options?: { readonly withinMs?: number }) => Promise<TestMail>
+  /** Waits until so many mails match, and fails where fewer come in time (`withinMs`) or more are there. It reads no content. */
+  readonly expectCount: (
+    count: number,
+    match: MailMatch,
+    options?: { readonly withinMs?: number }
+  ) => Promise<ReadonlyArray<MailSummary>>
   /** Fails where a mail matches now. */
   readonly expectNone: (match?: MailMatch) => Promise<void>
   readonly clear: () => Promise<void>
@@ -118,28 +124,45 @@ const named = (mails: ReadonlyArray<MailSummary>): string =>
 
 /** The outbox of a test. */
 export const makeTestOutbox = (source: MailSource): TestOutbox => {
+  const listed = async (match: MailMatch, address?: string) =>
+    (await source.list(address)).filter((mail) => matches(mail, match))
   const list = async (match: MailMatch = {}): Promise<ReadonlyArray<TestMail>> => {
     const address = match.to === undefined ? undefined : bare(match.to)
-    const found = (await source.list(address)).filter((mail) => matches(mail, match))
+    const found = await listed(match, address)
     const mails = await Promise.all(found.map(({ id }) => source.content(id)))
     return mails.filter((mail) => address === undefined || isTo(mail, address)).map(decoded)
   }
+  /** Looks until so many are there, or the time is over. */
+  const counted = async <A extends MailSummary>(
+    look: () => Promise<ReadonlyArray<A>>,
+    count: number,
+    match: MailMatch,
+    withinMs: number
+  ): Promise<ReadonlyArray<A>> => {
+    const until = performance.now() + withinMs
+    const wanted = count === 1 ? described(match) : `${count} times ${described(match)}`
+    for (;;) {
+      const found = await look()
+      if (found.length === count) return found
+      if (found.length > count)
+        throw new UnexpectedMails(`There is more than ${wanted}, ${found.length}:${named(found)}`)
+      if (performance.now() >= until) {
+        const all = await source.list(undefined)
+        throw new UnexpectedMails(
+          `There is not ${wanted}, but ${found.length}. The outbox has: ${named(all)}`
+        )
+      }
+      await pause(LOOK_EVERY_MS)
+    }
+  }
   return {
     list,
-    expectOne: async (match, { withinMs = WAIT_MS } = {}) => {
-      const until = performance.now() + withinMs
-      for (;;) {
-        const [mail, ...others] = await list(match)
-        if (mail !== undefined && others.length === 0) return mail
-        if (mail !== undefined)
-          throw new UnexpectedMails(
-            `There is not one of ${described(match)}, but:${named([mail, ...others])}`
-          )
-        if (performance.now() >= until) break
-        await pause(LOOK_EVERY_MS)
-      }
-      const all = await source.list(undefined)
-      throw new UnexpectedMails(`There is not ${described(match)}. The outbox has: ${named(all)}`)
+    expectOne: async (match, { withinMs = WAIT_MS } = {}) =>
+      (await counted(() => list(match), 1, match, withinMs))[0]!,
+    expectCount: (count, match, { withinMs = WAIT_MS } = {}) => {
+      // Only the content names blind recipients.
+      const look = match.to === undefined ? () => listed(match) : () => list(match)
+      return counted<MailSummary>(look, count, match, withinMs)
     },
     expectNone: async (match) => {
       const found = await list(match)

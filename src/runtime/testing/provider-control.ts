@@ -25,7 +25,7 @@ export interface ProviderControl {
   readonly always: (outcome: SimulatedOutcome, meant?: RequestsMeant) => Promise<void>
 }
 
-/** What providers report. Each resolves once the report is recorded. */
+/** What providers report. Each resolves once the report is recorded and, on a server, its event hooks have been asked to take it. */
 export interface ProviderReports {
   /** The mail comes back: its recipients are suppressed. */
   readonly bounce: (mail: Pick<TestMail, "id">, options?: AboutRecipients) => Promise<void>

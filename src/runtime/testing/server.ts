@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
+import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import { Duration, Option, Schema } from "effect"
@@ -18,6 +20,11 @@ import { makeControl, makeReports, type ProviderControl, type ProviderReports } 
 const PROGRAM = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../entries/cli.ts" : "./cli.js", import.meta.url)
 )
+
+/** How long a report waits for event hooks, milliseconds: one that is away is not waited for longer. */
+const HOOKS_WITHIN_MS = 5_000
+
+const LOOK_EVERY_MS = 20
 
 /** Most that is kept of what the server writes to its error output, characters. */
 const MAX_LOG = 20_000
@@ -51,8 +58,13 @@ export interface TestPostlane extends ProviderReports, AsyncDisposable {
   /** Its data, until it ends. */
   readonly dataDir: string
   readonly clients: TestClients
-  /** What the clients send: `x-proxy-secret`, and the bearer tokens. */
-  readonly secrets: { readonly proxySecret: string; readonly ownerToken: string; readonly adminToken: string }
+  /** What the clients send: `x-proxy-secret`, and the bearer tokens; and what signs for the hook of `EVENT_HOOK_URL`. */
+  readonly secrets: {
+    readonly proxySecret: string
+    readonly ownerToken: string
+    readonly adminToken: string
+    readonly hookSecret: string
+  }
   readonly outbox: TestOutbox
   readonly provider: ProviderControl
   readonly clock: TestClock
@@ -63,7 +75,7 @@ export interface TestPostlane extends ProviderReports, AsyncDisposable {
 }
 
 export interface StartOptions {
-  /** Settings by name, such as `EVENT_HOOK_URL`. Those of `process.env` are not used: no test reaches a real provider by accident. */
+  /** Settings by name, such as `EVENT_HOOK_URL` (a missing `EVENT_HOOK_SECRET` is generated). Those of `process.env` are not used: no test reaches a real provider by accident. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
@@ -115,6 +127,25 @@ const listed = async (client: Client, address: string | undefined): Promise<Read
   return found
 }
 
+/** Waits until the event hooks have been asked to take what was recorded, so that a test may look at what they did. */
+const hooksTold = async ({ eventHooks }: Client): Promise<void> => {
+  const until = performance.now() + HOOKS_WITHIN_MS
+  while (performance.now() < until) {
+    const { rows } = await call(eventHooks.listEventHooks())
+    const waiting = rows.filter(({ enabled, pending }) => enabled && pending > 0)
+    const untold = await Promise.all(
+      waiting.map(async ({ id: hookId }) => {
+        const query = { hookId, state: "pending" } as const
+        const { rows: deliveries } = await call(eventHooks.eventHookDeliveries(query))
+        // A try counts from its beginning: what it came to is there at its end.
+        return deliveries.some(({ answerStatus, error }) => answerStatus === null && error === null)
+      })
+    )
+    if (!untold.includes(true)) return
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
 const clientsOf = ({ adminToken, ownerToken, proxySecret, url: baseUrl }: Started): TestClients => ({
   sender: createClient({ baseUrl, secret: proxySecret }),
   owner: createClient({ baseUrl, token: ownerToken }),
@@ -126,11 +157,12 @@ const clientsOf = ({ adminToken, ownerToken, proxySecret, url: baseUrl }: Starte
  * after the first time, which prepares its database. It ends with `close`, and with the process that started it.
  */
 export const startPostlane = async (options: StartOptions = {}): Promise<TestPostlane> => {
+  const hookSecret = options.env?.["EVENT_HOOK_SECRET"] ?? `whsec_${randomBytes(32).toString("base64")}`
   let kept = ""
   const log = () => kept
   const child = spawn(process.execPath, [PROGRAM, "start", "--temporary", "--json"], {
     // Otherwise the server would replace its process to set it.
-    env: { MALLOC_ARENA_MAX: "2", ...plainEnvironment(), ...options.env },
+    env: { MALLOC_ARENA_MAX: "2", ...plainEnvironment(), EVENT_HOOK_SECRET: hookSecret, ...options.env },
     stdio: ["ignore", "pipe", "pipe"]
   })
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -151,7 +183,7 @@ export const startPostlane = async (options: StartOptions = {}): Promise<TestPos
       url,
       dataDir,
       clients,
-      secrets: { adminToken, ownerToken, proxySecret },
+      secrets: { adminToken, ownerToken, proxySecret, hookSecret },
       outbox: makeTestOutbox({
         list: (address) => listed(clients.admin, address),
         content: (id) => call(reader.messageContent({ id })),
@@ -161,6 +193,7 @@ export const startPostlane = async (options: StartOptions = {}): Promise<TestPos
       ...makeReports(async (id, type, recipients) => {
         const body = { type, ...(recipients === undefined ? {} : { recipients }) }
         await call(embedded.reportEvent({ id, body }))
+        await hooksTold(clients.admin)
       }),
       clock: {
         advance: async (by) =>

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto"
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { basename, dirname, join, relative } from "node:path"
 
 import type { Place } from "../reference.ts"
 import { freePort, isOpen, startService } from "../services.ts"
@@ -17,8 +17,8 @@ interface Spot {
 
 /** What stands before the convert address: as the guide has it, but for ports, paths, and what keeps it on this machine. */
 export interface Hop {
-  /** The section of docs/guides/mail-hop.md. */
-  readonly section: string
+  /** Its folder of examples/mail-hop. */
+  readonly folder: string
   readonly start: (
     guide: Guide,
     spot: Spot
@@ -29,21 +29,18 @@ export interface Hop {
   }>
 }
 
-/** Files of a section of the guide by their paths, which the first line of each names. */
+/** The files of the guide by their paths on the machine of the hop. */
 type Guide = ReadonlyMap<string, string>
 
-export const guideOf = async ({ root }: Place, section: string): Promise<Guide> => {
-  const guide = await readFile(join(root, "docs/guides/mail-hop.md"), "utf8")
-  const filesIn = (text: string) =>
-    [...text.matchAll(/^```\w*\n# (\S+)\n(.*?)^```$/gms)].map(
-      ([, path = "", file = ""]): readonly [string, string] => [path, file]
+export const guideOf = async ({ root }: Place, folder: string): Promise<Guide> => {
+  const at = join(root, "examples/mail-hop", folder)
+  const found = await readdir(at, { recursive: true, withFileTypes: true })
+  const files = found.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
+  return new Map(
+    await Promise.all(
+      files.map(async (file) => [`/${relative(at, file)}`, await readFile(file, "utf8")] as const)
     )
-  const sections = guide.split(/^## /m)
-  const own = sections.find((text) => text.startsWith(`${section}\n`))
-  if (own === undefined) throw new Error(`the guide has no section ${section}`)
-  // Another section may lean on a table of Postfix's.
-  const shared = sections.flatMap(filesIn).filter(([path]) => path.endsWith(".pcre"))
-  return new Map([...shared, ...filesIn(own)])
+  )
 }
 
 const fileOf = (guide: Guide, path: string): string => {
@@ -109,7 +106,7 @@ const openDmarc = async (guide: Guide, { dns, work }: Spot) => {
 }
 
 export const opendkimHop: Hop = {
-  section: "Postfix with OpenDKIM and OpenDMARC",
+  folder: "opendkim",
   start: async (guide, spot) => {
     const dkim = await openDkim(guide, spot)
     const dmarc = await openDmarc(guide, spot)
@@ -126,7 +123,7 @@ export const opendkimHop: Hop = {
 }
 
 export const rspamdHop: Hop = {
-  section: "Postfix with rspamd",
+  folder: "rspamd",
   start: async (guide, { dns, work }) => {
     const ports = { proxy: await freePort(), normal: await freePort(), controller: await freePort() }
     const folder = join(work, "rspamd")

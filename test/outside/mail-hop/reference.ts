@@ -118,7 +118,7 @@ const trial =
       )
       const { ids, rows, server } = await startServer()
       closing.push(server.stop)
-      const guide = await guideOf(place, hop.section)
+      const guide = await guideOf(place, hop.folder)
       const { main, services } = await hop.start(guide, { work: place.work, dns })
       for (const service of services) closing.push(service.stop)
       const port = await freePort()
@@ -161,7 +161,7 @@ const trial =
 const referenceOf = (name: string, hop: Hop, programs: ReadonlyArray<string>): Reference => ({
   name,
   version: "as installed",
-  checks: `${hop.section}, as the guide has it, before convert-by-email: genuine mails convert, forged ones never do`,
+  checks: `examples/mail-hop/${hop.folder}, before convert-by-email: genuine mails convert, forged ones never do`,
   needs: ["postfix", "postconf", "chown", "id", ...programs],
   install: async () => {},
   run: trial(hop)

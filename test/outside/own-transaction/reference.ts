@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises"
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -8,7 +8,7 @@ import { layerSingle, layerSqlClient } from "../../../src/adapters/postgres/clie
 import { migrate } from "../../../src/adapters/postgres/migrator.ts"
 import { MIGRATIONS } from "../../../src/runtime/process/package.ts"
 import { startTestServer } from "../../support/postgres/postgres-server.ts"
-import { openShop, transactionGuide } from "../../support/worlds/shop-database.ts"
+import { openShop } from "../../support/worlds/shop-database.ts"
 import type { Place, Reference } from "../reference.ts"
 import { must, pip, run } from "../tools.ts"
 
@@ -17,10 +17,8 @@ const PGX = "v5.13.0"
 const PRISMA = "7.10.0"
 const RUBY_PG = "1.6.2"
 
-/** The guide's program in a language, or with a name in its fence. */
-const program = (words: string): string =>
-  transactionGuide.find(({ info, language }) => info === words || (info === "" && language === words))
-    ?.text ?? ""
+const program = ({ root }: Place, name: string): Promise<string> =>
+  readFile(join(root, "examples/own-transaction", name), "utf8")
 
 /** A program of the guide on a migrated database, as a role that may queue and write orders: one mail for its order. */
 const queues =
@@ -43,7 +41,7 @@ const queues =
       const isOne = keys.length === 1 && keys[0] === orders[0]
       return [
         {
-          name: "the guide's program queues one mail with its order",
+          name: "the program queues one mail with its order",
           outcome: isOne ? "held" : "failed",
           detail: `orders ${orders.join(", ")}; mails ${keys.join(", ")}`
         }
@@ -53,7 +51,7 @@ const queues =
     }
   }
 
-const checks = "the guide to mail in your own transaction: its program queues a mail with an order"
+const checks = "examples/own-transaction: the program queues a mail with its order"
 
 const python = (cache: string) => pip(cache, `psycopg[binary]==${PSYCOPG}`, "python")
 
@@ -63,7 +61,9 @@ const psycopg: Reference = {
   checks,
   needs: ["python3"],
   install: async ({ cache }) => void (await python(cache)),
-  run: queues(async ({ cache }, env) => must(await python(cache), ["-c", program("python")], { env }))
+  run: queues(async (place, env) =>
+    must(await python(place.cache), ["-c", await program(place, "program.py")], { env })
+  )
 }
 
 const pgx: Reference = {
@@ -72,12 +72,13 @@ const pgx: Reference = {
   checks,
   needs: ["go"],
   install: () => Promise.resolve(),
-  run: queues(async ({ work }, env) => {
+  run: queues(async (place, env) => {
+    const { work } = place
     await writeFile(
       join(work, "go.mod"),
       `module example.com/shop\n\ngo 1.24\n\nrequire github.com/jackc/pgx/v5 ${PGX}\n`
     )
-    await writeFile(join(work, "main.go"), program("go"))
+    await writeFile(join(work, "main.go"), await program(place, "program.go"))
     await must("go", ["mod", "tidy"], { cwd: work })
     await must("go", ["run", "."], { cwd: work, env })
   })
@@ -117,19 +118,20 @@ const prisma: Reference = {
       ...packages
     ])
   },
-  run: queues(async ({ cache, work }, env) => {
+  run: queues(async (place, env) => {
+    const { cache, work } = place
     const modules = join(prismaHome(cache), "node_modules")
     await symlink(modules, join(work, "node_modules"))
     await writeFile(join(work, "package.json"), JSON.stringify({ type: "module" }))
     await writeFile(join(work, "schema.prisma"), SCHEMA)
-    await writeFile(join(work, "main.ts"), program("prisma"))
+    await writeFile(join(work, "main.mjs"), await program(place, "prisma.mjs"))
     // The engine of its migrations is not needed here: without this line it would be downloaded.
     const quiet = { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" }
     await must(join(modules, ".bin/prisma"), ["generate", "--schema", "schema.prisma"], {
       cwd: work,
       env: quiet
     })
-    await must(process.execPath, ["main.ts"], { cwd: work, env })
+    await must(process.execPath, ["main.mjs"], { cwd: work, env })
   })
 }
 
@@ -147,7 +149,9 @@ const rubyPg: Reference = {
       env: gems(cache)
     })
   },
-  run: queues(({ cache }, env) => must("ruby", ["-e", program("ruby")], { env: { ...gems(cache), ...env } }))
+  run: queues(async (place, env) =>
+    must("ruby", ["-e", await program(place, "program.rb")], { env: { ...gems(place.cache), ...env } })
+  )
 }
 
 /** The drivers of the guide to mail in one's own transaction that the tests do not run. */

@@ -1,13 +1,11 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
 
 import { startAttacked } from "../../hostile/server.ts"
 import { numbered } from "../../support/files/pdf-samples.ts"
-import { snippetsOf } from "../../support/files/snippets.ts"
 import { until } from "../../support/until.ts"
 import type { Check, Place, Reference } from "../reference.ts"
 import { must } from "../tools.ts"
@@ -22,18 +20,18 @@ interface Spot {
   readonly work: string
 }
 
-/** A proxy: its block in the guide, as a whole configuration on this machine without TLS, and how it is run. */
+/** A proxy: its file in `examples/deploy`, as a whole configuration on this machine without TLS, and how it is run. */
 interface Proxy {
   readonly name: "nginx" | "caddy" | "haproxy"
   readonly version: string
-  readonly language: string
+  readonly file: string
   readonly configured: (text: string, spot: Spot) => string
   readonly command: (file: string) => ReadonlyArray<string>
 }
 
 const swap = (text: string, from: string | RegExp, to: string): string => {
   const changed = text.replace(from, () => to)
-  if (changed === text) throw new Error(`the guide's example has no ${String(from)} any more`)
+  if (changed === text) throw new Error(`the example has no ${String(from)} any more`)
   return changed
 }
 
@@ -41,7 +39,7 @@ const PROXIES: ReadonlyArray<Proxy> = [
   {
     name: "nginx",
     version: "1.22.1 (Debian)",
-    language: "nginx",
+    file: "nginx.conf",
     configured: (text, { behind, port, work }) => {
       const plain = text
         .split("\n")
@@ -58,7 +56,7 @@ const PROXIES: ReadonlyArray<Proxy> = [
   {
     name: "caddy",
     version: "2.6.2 (Debian)",
-    language: "caddyfile",
+    file: "Caddyfile",
     configured: (text, { behind, port }) =>
       `{\n admin off\n auto_https off\n}\n${swap(swap(text, "app.example.com", `http://127.0.0.1:${port}`), "127.0.0.1:8787", behind)}\n`,
     command: (file) => ["caddy", "run", "--adapter", "caddyfile", "--config", file]
@@ -66,7 +64,7 @@ const PROXIES: ReadonlyArray<Proxy> = [
   {
     name: "haproxy",
     version: "2.6.12 (Debian)",
-    language: "haproxy",
+    file: "haproxy.cfg",
     configured: (text, { behind, port }) =>
       `${swap(swap(text, /bind :443 .*/, `bind 127.0.0.1:${port}`), "127.0.0.1:8787", behind)}\n`,
     command: (file) => ["haproxy", "-db", "-f", file]
@@ -143,20 +141,18 @@ const trials = (url: string): ReadonlyArray<Promise<Check>> => [
   })
 ]
 
-const referenceOf = ({ command, configured, language, name, version }: Proxy): Reference => ({
+const referenceOf = ({ command, configured, file: example, name, version }: Proxy): Reference => ({
   name,
   version,
-  checks: "the example of docs/operate/install.md, in front of a server",
+  checks: `examples/deploy/${example}, in front of a server`,
   needs: [name, "curl"],
   install: () => Promise.resolve(),
   run: async ({ root, work }: Place) => {
-    const page = pathToFileURL(join(root, "docs/operate/install.md"))
-    const example = snippetsOf(page).find((snippet) => snippet.language === language)
-    if (example === undefined) return [{ name: "the guide has an example", outcome: "failed" }]
+    const text = await readFile(join(root, "examples/deploy", example), "utf8")
     const port = await freePort()
     const server = await startAttacked({ OWNER_TOKEN: "outside-owner-token", TRUSTED_PROXIES: "127.0.0.1" })
     const file = join(work, "proxy.conf")
-    await writeFile(file, configured(example.text, { port, work, behind: new URL(server.url).host }))
+    await writeFile(file, configured(text.trimEnd(), { port, work, behind: new URL(server.url).host }))
     const [program = "", ...args] = command(file)
     const child = spawn(program, args, {
       stdio: "ignore",

@@ -12,7 +12,11 @@ const SPECS = ["httpx==0.28.1", "typing-extensions==4.15.0", "mypy==1.18.2"]
 
 const homeOf = ({ cache }: Pick<Place, "cache">) => join(cache, "python-client")
 
-const CREDENTIALS = { OWNER_TOKEN: "outside-owner-token", PROXY_SHARED_SECRET: "outside-proxy-secret" }
+const CREDENTIALS = {
+  OWNER_TOKEN: "outside-owner-token",
+  PROXY_SHARED_SECRET: "outside-proxy-secret",
+  ADMIN_TOKEN: "outside-admin-token"
+}
 
 /** Our own client, on others' ground: Python, httpx and mypy. */
 export const pythonClient: Reference = {
@@ -47,7 +51,8 @@ export const pythonClient: Reference = {
     const server = await startAttacked(CREDENTIALS)
     try {
       const trial = join(place.root, "test/outside/python-client/trial.py")
-      const args = [trial, server.url, CREDENTIALS.OWNER_TOKEN, CREDENTIALS.PROXY_SHARED_SECRET, pdf]
+      const { ADMIN_TOKEN, OWNER_TOKEN, PROXY_SHARED_SECRET } = CREDENTIALS
+      const args = [trial, server.url, OWNER_TOKEN, PROXY_SHARED_SECRET, ADMIN_TOKEN, pdf]
       return [types, ...checksIn(await run(join(bin, "python"), args))]
     } finally {
       await server.stop()

@@ -1,4 +1,4 @@
-"""The Python client against a running server: URL, owner token, secret and a PDF of three pages. Prints a check a line, as JSON."""
+"""The Python client against a running server: URL, owner token, secret, admin token and a PDF of three pages. Prints a check a line, as JSON."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ import sys
 import httpx
 from postlane import AsyncPostlane, Postlane, PostlaneError
 
-url, token, secret, pdf = sys.argv[1:5]
+url, token, secret, admin_token, pdf = sys.argv[1:6]
 
 
 def check(name, held, detail=""):
@@ -55,6 +55,8 @@ def documents():
         first = postlane.upload(bytes_, key="upload/1", name="once.pdf")
         again = postlane.upload(bytes_, key="upload/1", name="once.pdf")
         check("the same key is the same file", first["id"] == again["id"])
+        named = [postlane.upload(bytes_, key=key, name="n.pdf")["id"] for key in ("Fall 17/Übersicht.pdf",) * 2 + ("Fall 18/",)]
+        check("a key may be any text", named[0] == named[1] != named[2])
         postlane.delete(first["id"])
         error = refused(lambda: postlane.file(first["id"]))
         check("a deleted file is gone", error is not None and (error.code, error.status) == ("FILE_NOT_FOUND", 404), error)
@@ -62,12 +64,27 @@ def documents():
         check("a refusal has its code", error is not None and error.code == "UNSUPPORTED_FILE_TYPE", error)
 
 
+def log(admin):
+    with Postlane(url, token=admin) as postlane:
+        rows = [row for row in postlane.mails(source="api:py", by_mail=True)]
+        check("the log, a line a mail", [row["rows_of_mail"] for row in rows] == [1], rows)
+        check("by a tag", [row["idempotency_key"] for row in postlane.mails(tag="order", tag_value="17")] == ["mail/1"])
+        check("and by none that is there", list(postlane.mails(tag="order", tag_value="18")) == [])
+        pages = list(postlane.mail_changes("2026-01-01T00:00:00Z", source="api:py"))
+        check("changes say from when to ask next", pages[-1]["changedUntil"] > "2026-01-01", pages)
+        later = list(postlane.mail_changes("2999-01-01T00:00:00Z"))
+        check("and what changed since is nothing twice", [page["rows"] for page in later] == [[]], later)
+        error = refused(lambda: list(postlane.mail_changes("yesterday")))
+        check("a moment is a moment", error is not None and error.code == "INVALID_REQUEST", error)
+
+
 def mail():
     with Postlane(url, secret=secret) as postlane:
-        given = {"to": "ann@example.com", "subject": "s", "text": "t", "category": "transactional", "source": "api:py"}
+        given = {"to": "ann@example.com", "subject": "s", "text": "t", "category": "transactional", "source": "api:py", "tags": {"order": "17"}}
         first = postlane.send_email(key="mail/1", **given)
         again = postlane.send_email(key="mail/1", **given)
         check("a mail is sent once for its key", first["ok"] and first["sendId"] == again["sendId"], first)
+        check("and says how often it was asked for", first["attempts"] == 1, first)
         error = refused(lambda: postlane.send_email(**{**given, "to": "nobody"}))
         check("a refused mail names the field", error is not None and error.issues and error.status == 400, error)
 
@@ -103,7 +120,10 @@ def repeats():
 
     busy = {"code": "UNAVAILABLE", "detail": "later", "retryable": True}
     _, error, calls = count(503, busy, lambda postlane: postlane.file("f"))
-    check("and no more often than it was told", len(calls) == 3 and error.code == "UNAVAILABLE" and error.request_id == "r-1")
+    check("and no more often than it was told", len(calls) == 3 == error.attempts and error.code == "UNAVAILABLE" and error.request_id == "r-1")
+    given = {"to": "a@x.test", "subject": "s", "text": "t", "category": "transactional", "source": "api:py"}
+    _, error, calls = count(503, busy, lambda postlane: postlane.send_email(**given), retries=None)
+    check("a send is repeated twice", len(calls) == 3 == error.attempts, error)
     _, error, calls = count(402, {"code": "INSUFFICIENT_CREDITS", "detail": "d", "retryable": False}, lambda p: p.start("f"))
     check("what is refused is not repeated", len(calls) == 1 and error.code == "INSUFFICIENT_CREDITS")
     _, error, calls = count(503, busy, lambda postlane: postlane.cancel("f"))
@@ -120,5 +140,6 @@ async def asynchronous():
 
 documents()
 mail()
+log(admin_token)
 repeats()
 asyncio.run(asynchronous())

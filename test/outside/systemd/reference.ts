@@ -7,13 +7,11 @@ import { must, run } from "../tools.ts"
 export const systemd: Reference = {
   name: "systemd",
   version: "as installed",
-  checks: "the unit of docs/operate/install.md: no complaint of `verify`, and little exposure",
+  checks: "examples/deploy/postlane.service: no complaint of `verify`, and little exposure",
   needs: ["systemd-analyze"],
   install: async () => {},
   run: async ({ root, work }) => {
-    const docs = await readFile(join(root, "docs/operate/install.md"), "utf8")
-    const unit = /```ini\n(\[Unit\][\s\S]*?)```/.exec(docs)?.[1]
-    if (unit === undefined) throw new Error("docs/operate/install.md has no unit")
+    const unit = await readFile(join(root, "examples/deploy/postlane.service"), "utf8")
     const path = join(work, "postlane.service")
     // Its programs and its user are the reader's.
     await writeFile(

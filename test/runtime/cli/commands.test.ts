@@ -14,6 +14,9 @@ import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { fakeResend } from "../../support/vendors/fake-resend.ts"
 import { jsonOf, run } from "./harness.ts"
 
+/** Rows by their changes, as `--json` prints them. */
+type Changes = EmailLogPage & { readonly changedUntil: string }
+
 const resend = fakeResend()
 let folder = ""
 beforeAll(async () => {
@@ -317,6 +320,33 @@ describe("the command line on a database", () => {
         for (const limit of ["0", "201", "x"]) {
           assert.strictEqual((yield* postlane("log", "--limit", limit)).code, 1, limit)
         }
+      })
+    )
+
+    it.effect("log --changed-since: each change from a moment on, and from when to ask next", () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        yield* sql`insert into email_log (status, category, to_addresses, subject, created_at, updated_at)
+          select 'bounced', 'marketing', array['changed@x.test'], 'Change ' || n, timestamptz '2026-01-31 12:00Z',
+            timestamptz '2026-01-31 12:00Z' + n * interval '1 second'
+          from generate_series(1, 250) as n`
+        const filter = ["log", "--recipient", "changed@x.test", "--changed-since", "2026-01-31T12:00:41Z"]
+        const first = jsonOf<Changes>(yield* postlane(...filter, "--limit", "2", "--json"))
+        assert.deepStrictEqual(
+          first.rows.map(({ subject }) => subject),
+          ["Change 41", "Change 42"]
+        )
+        const all = jsonOf<Changes>(yield* postlane(...filter, "--all", "--json"))
+        assert.lengthOf(all.rows, 210)
+        const last = yield* postlane(...filter.slice(0, -1), all.changedUntil, "--all")
+        assert.match(last.err, /\n0 mails\n\nNext time: --changed-since \d{4}-\d\d-\d\dT[\d:.]+Z$/)
+        assert.include((yield* postlane(...filter, "--limit", "2")).err, "More: --cursor")
+        for (const [more, words] of [
+          [["--follow"], /leave --follow/],
+          [["--by-mail"], /leave --follow and --by-mail out/]
+        ] as const)
+          assert.match((yield* postlane(...filter, ...more)).err, words)
+        assert.match((yield* postlane("log", "--changed-since", "yesterday")).err, /must be a moment/)
       })
     )
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createInterface } from "node:readline"
+import { setTimeout as pause } from "node:timers/promises"
 
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
@@ -30,12 +31,14 @@ const heard: Array<{ readonly type: string; readonly to: unknown }> = []
 const shop = createServer((request, response) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
-  request.on("end", () => {
+  request.on("end", async () => {
     const headers = request.headers as Record<string, string>
     const { data, type } = new Webhook(SECRET).verify(Buffer.concat(chunks).toString(), headers) as {
       readonly type: string
       readonly data: { readonly to?: unknown }
     }
+    // A report that did not wait for the shop would be back before it is heard.
+    if (type === "email.bounced") await pause(500)
     heard.push({ type, to: data.to })
     response.writeHead(204).end()
   })
@@ -80,10 +83,9 @@ describe("a server of a test's own", () => {
     assert.deepInclude(failedOver, { provider: "provider_b", failedOver: true })
   })
 
-  it("reports a bounce to the shop by its event hook, and mails the address no more", async () => {
+  it("reports a bounce once the shop has heard of it by its event hook, and mails the address no more", async () => {
     await send({ idempotencyKey: "c", to: "cy@shop.test" })
     await postlane.bounce(await postlane.outbox.expectOne({ to: "cy@shop.test" }))
-    await until("the shop hears of the bounce", () => heard.find(({ type }) => type === "email.bounced"))
     assert.deepStrictEqual(heard.find(({ type }) => type === "email.bounced")?.to, ["cy@shop.test"])
     const again = await ask({ idempotencyKey: "d", to: "cy@shop.test" })
     assert.strictEqual(again.ok ? "sent" : again.error.code, "EMAIL_SUPPRESSED")

@@ -14,6 +14,8 @@ from .types import (
     Job,
     JobDetails,
     LastJob,
+    LoggedMail,
+    MailChanges,
     SendResult,
 )
 
@@ -29,6 +31,8 @@ __all__ = [
     "Job",
     "JobDetails",
     "LastJob",
+    "LoggedMail",
+    "MailChanges",
     "Postlane",
     "PostlaneError",
     "SendResult",

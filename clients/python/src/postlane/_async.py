@@ -1,32 +1,26 @@
-"""The client for asyncio. The methods are those of ``_sync.py``, awaited."""
+"""The client for asyncio. ``scripts/generate-python-client.ts`` makes the one that blocks of this file."""
 
 from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Any, AsyncIterator, Dict, Literal, Optional, Sequence, Type, Union, cast, overload
+from typing import Any, AsyncIterator, Dict, Literal, Mapping, Optional, Sequence, Type, Union, cast, overload
 
 import httpx
 
 from . import _calls as calls
 from ._calls import Call, Source
 from .errors import PostlaneError
-from .types import BulkOrder, BulkState, Document, File, Format, Job, JobDetails, SendResult
+from .types import BulkOrder, BulkState, Document, File, Format, Job, JobDetails, LoggedMail, MailChanges, SendResult
 
 TextFormat = Literal["html", "fragment", "markdown", "text"]
 
 
-async def _chunks(call: "Call[Any]") -> AsyncIterator[bytes]:
-    for chunk in call.chunks():
-        yield chunk
-
-
 class AsyncPostlane:
-    """A connection to Postlane for asyncio; close it, or use it as an asynchronous context manager.
+    """A connection to Postlane, for asyncio; close it, or use it as an asynchronous context manager.
 
-    ``token``: bearer token of an owner, or of a program that sends. ``secret``: the relay's shared secret, which goes with
-    ``send_email`` alone. ``retries``: of one call after its first attempt, 4 unless
-    it says otherwise; 2 of a send.
+    ``token``: bearer token of an owner, of an admin, or of a program that sends. ``secret``: the relay's shared secret, which
+    goes with ``send_email`` alone. ``retries``: of one call after its first attempt; 4 by default, 2 of a send.
     """
 
     def __init__(
@@ -140,14 +134,9 @@ class AsyncPostlane:
     ) -> AsyncIterator[File]:
         """All files, newest first, page by page. ``name``: a part of it; ``since`` and ``until``: days, ``YYYY-MM-DD``."""
         filters = {"status": status, "name": name, "reference": reference, "since": since, "until": until}
-        cursor: Optional[str] = None
-        while True:
-            page = await self._do(calls.page(filters, cursor))
+        async for page in self._pages("/api/v1/files", filters):
             for one in page["files"]:
                 yield cast(File, one)
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
 
     async def bulk(
         self,
@@ -187,6 +176,32 @@ class AsyncPostlane:
         body: Dict[str, Any] = {"to": to, "subject": subject, "category": category, "source": source, **mail}
         return cast(SendResult, await self._do(calls.send_email(body, key, self._secret is not None)))
 
+    async def mails(self, *, by_mail: bool = False, **filters: Optional[str]) -> AsyncIterator[LoggedMail]:
+        """The send log, newest first; needs an admin's token. ``by_mail``: each idempotency key once.
+
+        Filters: ``status``, ``category``, ``provider``, ``recipient``, ``subject``, ``id``, ``key``, ``message_id``, ``source``, ``tag``,
+        ``tag_value``, ``search``, ``since`` and ``until`` (days).
+        """
+        query = {**calls.log_filters(filters), "by": "mail" if by_mail else None}
+        async for page in self._pages(calls.LOG, query):
+            for one in page["rows"]:
+                yield cast(LoggedMail, one)
+
+    async def mail_changes(self, since: str, **filters: Optional[str]) -> AsyncIterator[MailChanges]:
+        """What changed in the send log at a moment or later, page by page; ask from the last page's ``changedUntil`` next time."""
+        query = {**calls.log_filters(filters), "changedSince": since}
+        async for page in self._pages(calls.LOG, query):
+            yield cast(MailChanges, page)
+
+    async def _pages(self, path: str, filters: Mapping[str, Any]) -> AsyncIterator[Any]:
+        cursor: Optional[str] = None
+        while True:
+            page = await self._do(calls.page(path, filters, cursor))
+            yield page
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
     async def _attempt(self, call: "Call[Any]") -> httpx.Response:
         headers = call.headers()
         if call.secret and self._secret is not None:
@@ -199,7 +214,7 @@ class AsyncPostlane:
             params=call.query(),
             headers=headers,
             timeout=call.timeout,
-            content=None if call.source is None else _chunks(call),
+            content=None if call.source is None else call.async_chunks(),
             json=call.json,
         )
 
@@ -209,12 +224,13 @@ class AsyncPostlane:
             response: Optional[httpx.Response] = None
             try:
                 response = await self._attempt(call)
-                return call.answer(response)
+                return calls.with_attempts(call, call.answer(response), attempt + 1)
             except httpx.TransportError as cause:
                 error = calls.no_answer(call, cause)
             except PostlaneError as refused:
                 error = refused
             attempt += 1
+            error.attempts = attempt
             if attempt > calls.retries_of(call, self._retries) or not calls.may_repeat(call, error):
                 raise error
             await asyncio.sleep(calls.pause(attempt, response))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import email.utils
+import hashlib
 import os
 import random
+import re
 import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, AsyncIterator, Dict, Generic, Iterable, Mapping, Optional, Sequence, TypeVar, Union
 from urllib.parse import quote
 
 import httpx
@@ -57,7 +59,7 @@ class Call(Generic[T]):
         return self.method != "POST" or self.key is not None or self.keyed
 
     def headers(self) -> Dict[str, str]:
-        headers = {} if self.key is None else {"idempotency-key": self.key}
+        headers = {} if self.key is None else {"idempotency-key": _header_key(self.key)}
         if self.source is not None:
             size = len(self.source) if isinstance(self.source, bytes) else os.stat(self.source).st_size
             headers.update({"content-type": "application/octet-stream", "content-length": str(size)})
@@ -74,6 +76,10 @@ class Call(Generic[T]):
             with open(self.source, "rb") as file:
                 while chunk := file.read(CHUNK):
                     yield chunk
+
+    async def async_chunks(self) -> AsyncIterator[bytes]:
+        for chunk in self.chunks():
+            yield chunk
 
     def answer(self, response: httpx.Response) -> Any:
         if response.is_error:
@@ -123,6 +129,11 @@ def retries_of(call: "Call[Any]", given: Optional[int]) -> int:
     return given if given is not None else SEND_RETRIES if call.keyed else RETRIES
 
 
+def with_attempts(call: "Call[Any]", answer: Any, attempts: int) -> Any:
+    """Of a send: how many attempts there were."""
+    return {**answer, "attempts": attempts} if call.keyed else answer
+
+
 def may_repeat(call: "Call[Any]", error: PostlaneError) -> bool:
     """Whether the same request may do better soon: not a result that is not there yet, which is waited for."""
     if not call.safe or error.status == 404:
@@ -148,6 +159,13 @@ def pause(attempt: int, response: Optional[httpx.Response]) -> float:
 
 def _key(key: Optional[str]) -> str:
     return key if key is not None else str(uuid.uuid4())
+
+
+def _header_key(key: str) -> str:
+    """The key as a header can carry it; of any other text, such as one with a file's name in it, its hash."""
+    if re.fullmatch(r"[!-~]{1,255}", key):
+        return key
+    return "sha256-" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _id(value: Union[str, int]) -> str:
@@ -228,8 +246,16 @@ def bulk(
     return Call("POST", "/api/v1/bulk", json=body, key=_key(key))
 
 
-def page(filters: Mapping[str, Any], cursor: Optional[str]) -> "Call[Any]":
-    return Call("GET", "/api/v1/files", params={**filters, "limit": 200, "cursor": cursor})
+def page(path: str, filters: Mapping[str, Any], cursor: Optional[str]) -> "Call[Any]":
+    return Call("GET", path, params={**filters, "limit": 200, "cursor": cursor})
+
+
+LOG = "/api/admin/email-log"
+
+
+def log_filters(filters: Mapping[str, Optional[str]]) -> Dict[str, Any]:
+    names = {"message_id": "messageId", "tag_value": "tagValue"}
+    return {names.get(name, name): value for name, value in filters.items()}
 
 
 def send_email(mail: Mapping[str, Any], key: Optional[str], has_secret: bool) -> "Call[Any]":

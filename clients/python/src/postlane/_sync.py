@@ -1,17 +1,17 @@
-"""The client that blocks."""
+"""The client that blocks. Made of ``_async.py`` by ``npm run docs``: do not edit."""
 
 from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Any, Iterator, Dict, Literal, Optional, Sequence, Type, Union, cast, overload
+from typing import Any, Iterator, Dict, Literal, Mapping, Optional, Sequence, Type, Union, cast, overload
 
 import httpx
 
 from . import _calls as calls
 from ._calls import Call, Source
 from .errors import PostlaneError
-from .types import BulkOrder, BulkState, Document, File, Format, Job, JobDetails, SendResult
+from .types import BulkOrder, BulkState, Document, File, Format, Job, JobDetails, LoggedMail, MailChanges, SendResult
 
 TextFormat = Literal["html", "fragment", "markdown", "text"]
 
@@ -19,9 +19,8 @@ TextFormat = Literal["html", "fragment", "markdown", "text"]
 class Postlane:
     """A connection to Postlane; close it, or use it as a context manager.
 
-    ``token``: bearer token of an owner, or of a program that sends. ``secret``: the relay's shared secret, which goes with
-    ``send_email`` alone. ``retries``: of one call after its first attempt, 4 unless
-    it says otherwise; 2 of a send.
+    ``token``: bearer token of an owner, of an admin, or of a program that sends. ``secret``: the relay's shared secret, which
+    goes with ``send_email`` alone. ``retries``: of one call after its first attempt; 4 by default, 2 of a send.
     """
 
     def __init__(
@@ -135,14 +134,9 @@ class Postlane:
     ) -> Iterator[File]:
         """All files, newest first, page by page. ``name``: a part of it; ``since`` and ``until``: days, ``YYYY-MM-DD``."""
         filters = {"status": status, "name": name, "reference": reference, "since": since, "until": until}
-        cursor: Optional[str] = None
-        while True:
-            page = self._do(calls.page(filters, cursor))
+        for page in self._pages("/api/v1/files", filters):
             for one in page["files"]:
                 yield cast(File, one)
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
 
     def bulk(
         self,
@@ -182,6 +176,32 @@ class Postlane:
         body: Dict[str, Any] = {"to": to, "subject": subject, "category": category, "source": source, **mail}
         return cast(SendResult, self._do(calls.send_email(body, key, self._secret is not None)))
 
+    def mails(self, *, by_mail: bool = False, **filters: Optional[str]) -> Iterator[LoggedMail]:
+        """The send log, newest first; needs an admin's token. ``by_mail``: each idempotency key once.
+
+        Filters: ``status``, ``category``, ``provider``, ``recipient``, ``subject``, ``id``, ``key``, ``message_id``, ``source``, ``tag``,
+        ``tag_value``, ``search``, ``since`` and ``until`` (days).
+        """
+        query = {**calls.log_filters(filters), "by": "mail" if by_mail else None}
+        for page in self._pages(calls.LOG, query):
+            for one in page["rows"]:
+                yield cast(LoggedMail, one)
+
+    def mail_changes(self, since: str, **filters: Optional[str]) -> Iterator[MailChanges]:
+        """What changed in the send log at a moment or later, page by page; ask from the last page's ``changedUntil`` next time."""
+        query = {**calls.log_filters(filters), "changedSince": since}
+        for page in self._pages(calls.LOG, query):
+            yield cast(MailChanges, page)
+
+    def _pages(self, path: str, filters: Mapping[str, Any]) -> Iterator[Any]:
+        cursor: Optional[str] = None
+        while True:
+            page = self._do(calls.page(path, filters, cursor))
+            yield page
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
     def _attempt(self, call: "Call[Any]") -> httpx.Response:
         headers = call.headers()
         if call.secret and self._secret is not None:
@@ -204,12 +224,13 @@ class Postlane:
             response: Optional[httpx.Response] = None
             try:
                 response = self._attempt(call)
-                return call.answer(response)
+                return calls.with_attempts(call, call.answer(response), attempt + 1)
             except httpx.TransportError as cause:
                 error = calls.no_answer(call, cause)
             except PostlaneError as refused:
                 error = refused
             attempt += 1
+            error.attempts = attempt
             if attempt > calls.retries_of(call, self._retries) or not calls.may_repeat(call, error):
                 raise error
             time.sleep(calls.pause(attempt, response))

@@ -23,3 +23,5 @@ class PostlaneError(Exception):
         self.request_id = request_id
         self.retryable = retryable
         self.issues = list(issues)
+        #: How often the call was made; 0 where it was not.
+        self.attempts = 0

@@ -144,6 +144,28 @@ class Document(TypedDict):
     blocks: List[Block]
 
 
+class LoggedMail(TypedDict):
+    id: str
+    created_at: str
+    updated_at: str
+    category: str
+    source: Optional[str]
+    to_addresses: List[str]
+    subject: Optional[str]
+    status: str
+    error: Optional[str]
+    failed_over: bool
+    provider: Optional[str]
+    provider_message_id: Optional[str]
+    idempotency_key: Optional[str]
+    rows_of_mail: NotRequired[int]
+
+
+class MailChanges(TypedDict):
+    rows: List[LoggedMail]
+    changedUntil: str
+
+
 class SendResult(TypedDict):
     ok: bool
     status: str
@@ -153,4 +175,6 @@ class SendResult(TypedDict):
     providerMessageId: NotRequired[Optional[str]]
     failedOver: NotRequired[bool]
     idempotencyKey: str
+    #: How often the client asked.
+    attempts: int
     suppressedRecipients: NotRequired[List[str]]

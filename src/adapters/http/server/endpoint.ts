@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Result, Schema, SchemaGetter, Scope } f
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
+import { isDay, isMomentWithOffset } from "../../../domain/moments.ts"
 import { STRICT } from "../../../domain/request-body.ts"
 import { invalidRequest } from "./problem.ts"
 import { PAGE_MEDIA_TYPE } from "./representations.ts"
@@ -96,21 +97,13 @@ export const page = (fallback: number, maximum: number) =>
     )
   )
 
-/** The database knows no year 0. */
-const isDay = (text: string): boolean =>
-  /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && (new Date(`${text}T00:00:00Z`).toJSON() ?? "").startsWith(text)
-
 /** A day, UTC. */
 export const Day = Schema.String.check(Schema.makeFilter((day) => isDay(day) || "is no day (YYYY-MM-DD)"))
-
-const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
 
 /** A moment with its offset from UTC, to the microsecond. In an address `+` is written `%2B`. */
 export const Moment = Schema.String.check(
   Schema.makeFilter(
-    (text) =>
-      (isDay(text.slice(0, 10)) && TIME.test(text.slice(10))) ||
-      "is no moment (such as 2026-01-31T12:00:00Z; + is written %2B)"
+    (text) => isMomentWithOffset(text) || "is no moment (such as 2026-01-31T12:00:00Z; + is written %2B)"
   )
 )
 

@@ -172,9 +172,9 @@ const createToken = Effect.fnUntraced(function* (
   return { id: yield* addToken(tables, stored), token: minted.token }
 })
 
-const listTokens = (tables: Tables, now: number) =>
+const listTokens = (tables: Tables, now: number, owner?: string) =>
   [...tables.tokens.values()]
-    .filter((token) => inForce(tables, token, now))
+    .filter((token) => inForce(tables, token, now) && token.customerId === (owner ?? token.customerId))
     .map(({ createdAt, customerId, expiresAt, id, lastUsedAt, name, rights }) => ({
       id,
       name,
@@ -240,6 +240,7 @@ const accessOf = (tables: Tables): Access["Service"] =>
       Effect.map(Clock.currentTimeMillis, (now) => sessionsOf(tables, customerId, now)),
     createToken: (token) => createToken(tables, token),
     listTokens: Effect.map(Clock.currentTimeMillis, (now) => listTokens(tables, now)),
+    tokensOf: (owner) => Effect.map(Clock.currentTimeMillis, (now) => listTokens(tables, now, owner)),
     revokeToken: (id) => Effect.sync(() => tables.tokens.delete(id)),
     keepDevToken: (token) => keepDevToken(tables, token)
   })

@@ -146,12 +146,23 @@ const callersOn = (
 /** The actor where no admin is named. */
 const COMMAND_LINE = "cli"
 
+/** Tokens that are in force, by the same conditions as in `use_api_token`. */
+const tokenListsOn = (sql: Sql, { embedded }: Options): Pick<Store, "listTokens" | "tokensOf"> => {
+  const text = (whose: string) => `
+    select t.id, t.name, t.rights, t.customer_id, t.created_at, t.last_used_at, t.expires_at
+    from api_tokens t left join customers c on c.id = t.customer_id
+    where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      and c.deleted_at is null and ($1 or not t.embedded) ${whose}
+    order by t.created_at desc, t.id`
+  return {
+    listTokens: ask.rows("listTokens", ListedRow, sql.unsafe(text(""), [embedded])),
+    tokensOf: (customerId) =>
+      ask.rows("tokensOf", ListedRow, sql.unsafe(text("and t.customer_id = $2"), [embedded, customerId]))
+  }
+}
+
 /** The tokens themselves. */
-const tokensOn = (
-  sql: Sql,
-  secrets: Secrets,
-  { embedded }: Options
-): Pick<Store, "createToken" | "listTokens" | "revokeToken"> => ({
+const tokensOn = (sql: Sql, secrets: Secrets): Pick<Store, "createToken" | "revokeToken"> => ({
   createToken: Effect.fnUntraced(function* (token, actor = COMMAND_LINE) {
     const { customerId, expiresAt, name, rights } = token
     const unknown = new InvalidToken({ message: "There is no such customer" })
@@ -177,16 +188,6 @@ const tokensOn = (
       .pipe(Effect.mapError((error) => (isAboutData(error) ? unknown : error)))
     return { id, token: minted.token }
   }),
-  listTokens: ask.rows(
-    "listTokens",
-    ListedRow,
-    // A token is in force by the same conditions as in `use_api_token`.
-    sql`select t.id, t.name, t.rights, t.customer_id, t.created_at, t.last_used_at, t.expires_at
-      from api_tokens t left join customers c on c.id = t.customer_id
-      where t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-        and c.deleted_at is null and (${embedded} or not t.embedded)
-      order by t.created_at desc, t.id`
-  ),
   revokeToken: (id, actor = COMMAND_LINE) =>
     UUID.test(id)
       ? Effect.map(
@@ -242,7 +243,8 @@ export const layer = (options: Options): Layer.Layer<Access, never, WriteSql | D
       const secrets = yield* makeSecretTokens
       return Access.of({
         ...callersOn(sql, secrets, options),
-        ...tokensOn(sql, secrets, options),
+        ...tokenListsOn(sql, options),
+        ...tokensOn(sql, secrets),
         ...devTokensOn(sql, secrets)
       })
     })

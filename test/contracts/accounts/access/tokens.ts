@@ -33,6 +33,33 @@ export const tokens = (test: AccessTest): void => {
       assert.isFalse(yield* access.revokeToken("no uuid"))
     }))
 
+  test("a customer's list holds the tokens of that customer alone, newest first, while they are in force", () =>
+    Effect.gen(function* () {
+      const access = yield* Access
+      const { pass, production } = yield* StoreWorld
+      const [{ customerId: one }, { customerId: other }] = yield* Effect.all([
+        signIn("one@tokens.test"),
+        signIn("other@tokens.test")
+      ])
+      const namesOf = (customerId: NewToken["customerId"]) =>
+        Effect.map(access.tokensOf(customerId!), (all) => all.map(({ name }) => name))
+      const first = yield* access.createToken({ name: "first", rights: ["owner"], customerId: one })
+      yield* pass(2)
+      yield* access.createToken({ name: "second", rights: ["owner", "admin:read"], customerId: one })
+      yield* access.createToken({ name: "of the other", rights: ["owner"], customerId: other })
+      yield* access.createToken({ name: "of nobody", rights: ["admin"] })
+      assert.deepStrictEqual(yield* namesOf(one), ["second", "first"])
+      assert.deepStrictEqual(yield* namesOf(other), ["of the other"])
+      assert.deepStrictEqual(yield* production.tokensOf(one!), yield* access.tokensOf(one!))
+      const all = yield* access.listTokens
+      assert.deepStrictEqual(
+        yield* access.tokensOf(one!),
+        all.filter(({ customerId }) => customerId === one)
+      )
+      yield* access.revokeToken(first.id)
+      assert.deepStrictEqual(yield* namesOf(one), ["second"])
+    }))
+
   test("a token ends at its time", () =>
     Effect.gen(function* () {
       const access = yield* Access

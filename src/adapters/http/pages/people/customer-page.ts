@@ -164,15 +164,14 @@ export const makeCustomerPages = Effect.gen(function* () {
           store.files(id, first),
           accounts.moves(id, first),
           accounts.holds(id),
-          access.listTokens,
+          access.tokensOf(id),
           access.sessionsOf(id)
         ],
         { concurrency: "unbounded" }
       )
-      const own = tokens.filter(({ customerId }) => customerId === id)
       return {
         title: account.email,
-        main: customerMain({ account, files, moves, holds, tokens: own, sessions })
+        main: customerMain({ account, files, moves, holds, tokens, sessions })
       }
     },
     Effect.catch((error) => Effect.as(Effect.logWarning("a customer's page cannot be made", error), away))

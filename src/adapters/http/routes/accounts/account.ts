@@ -129,8 +129,8 @@ export const accountHandlers = HttpApiBuilder.group(
       }),
       listOwnTokens: Effect.fnUntraced(function* () {
         const { customerId } = yield* CurrentOwner
-        const found = yield* access.listTokens.pipe(Effect.catch(away))
-        return { tokens: found.filter((token) => token.customerId === customerId).map(tokenView) }
+        const found = yield* access.tokensOf(customerId).pipe(Effect.catch(away))
+        return { tokens: found.map(tokenView) }
       }),
       closeAccount: () =>
         CurrentOwner.use(({ customerId }) => closing.close(customerId)).pipe(Effect.catch(away))
