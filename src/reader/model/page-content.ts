@@ -59,6 +59,8 @@ export interface TextRun {
   readonly hyphenated: boolean
   /** Drawn with text render mode 3: only for search (scanned pages with OCR text). */
   readonly invisible: boolean
+  /** Its signs stand upright below one another: its line, not its writing, is turned. */
+  readonly stacked?: boolean
   /** A rule is drawn under it; found when its page is analysed. */
   readonly underlined?: boolean
   /** What of it a rule is drawn through; found when its page is analysed. */

@@ -293,10 +293,9 @@ export class OpenDocument {
         layers: open.layers,
         inherited,
         places: forLayout ? edgePlaces(links, drawings, open) : undefined,
-        ligature: (font, code) =>
-          this.#file.size > MOST_COPIED_BYTES
-            ? undefined
-            : this.#glyphNames.ligature(font, code, () => this.#copy(index))
+        glyphs: this.#glyphNames.on(() =>
+          this.#file.size > MOST_COPIED_BYTES ? undefined : this.#copy(index)
+        )
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {

@@ -26,6 +26,10 @@ export interface Style {
   readonly tex: TexGlyphs | null
   /** The font is one of pictograms. */
   readonly dingbats: Dingbats | null
+  /** What its font says of the glyphs whose numbers its codes are. */
+  readonly glyphs?: ReadonlyMap<number, string>
+  /** Its signs stand upright, below one another. */
+  readonly stacked?: boolean
 }
 
 /** A part of the page in which the places of single characters are needed. */
@@ -311,7 +315,8 @@ export class OpenRun {
       mcid: style.mark.mcid,
       artifact: style.mark.artifact,
       hyphenated: this.hyphenated,
-      invisible: style.invisible
+      invisible: style.invisible,
+      ...(style.stacked === true && { stacked: true })
     }
   }
 }
