@@ -3,6 +3,7 @@ import { append } from "../../model/lists.ts"
 import type { Box } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
 import type { Segment } from "../lines/segment.ts"
+import { besideNarrow } from "./beside-narrow.ts"
 import { SLACK } from "./boxes.ts"
 import { type Atom, gutterOf, crossesGutter } from "./gutters.ts"
 
@@ -135,6 +136,9 @@ const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): A
   const { bodySize, boxes } = setting
   const gutter = depth < MAX_DEPTH ? gutterOf(atoms, bodySize) : undefined
   if (gutter === undefined) {
+    const beside = depth < MAX_DEPTH ? besideNarrow(atoms) : undefined
+    if (beside !== undefined)
+      return [beside.before, beside.narrow, beside.after].flatMap((part) => ordered(part, setting, depth + 1))
     if (depth >= MAX_DEPTH || atoms.length < 8) return leavesOf(atoms, boxes)
     const bands = bandsOf(atoms, bodySize)
     if (bands.length < 2) return leavesOf(atoms, boxes)
