@@ -1,5 +1,6 @@
 import { acrossOf, hull } from "../../model/geometry.ts"
 import { median } from "../../model/lists.ts"
+import { segmentText } from "../lines/segment.ts"
 import type { Atom } from "./gutters.ts"
 
 /** Fewest lines of something narrow, and of the prose beside it. */
@@ -13,6 +14,8 @@ const ROOM = 0.8
 /** How near two baselines are that are one row, in font sizes, and the part of such lines from which on they are rows of a table. */
 const SAME_ROW = 0.15
 const ROWS = 0.5
+/** Greatest step between its lines, in font sizes: what stands further apart belongs each to the words beside it. */
+const STEP = 2.5
 /** Step from which on the prose has ended a paragraph, as a factor of the usual one. */
 const WIDER = 1.25
 /** Groups that are tried. */
@@ -35,6 +38,7 @@ const groupsOf = (atoms: ReadonlyArray<Atom>): ReadonlyArray<ReadonlyArray<Atom>
     const goesOn =
       before !== undefined &&
       atom.baseline > before.baseline - 0.5 * sizeOf(before) &&
+      atom.baseline < before.baseline + STEP * sizeOf(atom) &&
       atom.x0 < before.x1 + ROOM * sizeOf(atom) &&
       atom.x1 > before.x0 - ROOM * sizeOf(atom)
     if (goesOn) groups.at(-1)?.push(atom)
@@ -43,6 +47,9 @@ const groupsOf = (atoms: ReadonlyArray<Atom>): ReadonlyArray<ReadonlyArray<Atom>
   }
   return groups
 }
+
+const hasLetters = ({ segment }: Atom): boolean =>
+  segment !== undefined && /\p{L}{2}/u.test(segmentText(segment))
 
 /** Whether lines are those of running text: long, each by itself, in one column. */
 const areProse = (lines: ReadonlyArray<Atom>): boolean => {
@@ -70,6 +77,8 @@ const proseBeside = (
   if (!(isLeft || isRight) || !areProse(beside)) return undefined
   const across = acrossOf(beside)
   if (box.x1 - box.x0 > NARROW * (across.x1 - across.x0)) return undefined
+  // Numbers at the side are those of the words' own rows.
+  if (2 * group.filter(hasLetters).length < group.length) return undefined
   const rows = group.filter(({ baseline, ...atom }) =>
     beside.some((line) => Math.abs(line.baseline - baseline) < SAME_ROW * sizeOf({ ...atom, baseline }))
   )

@@ -27,8 +27,9 @@ interface Notes {
   readonly turned: Turned
 }
 
-const styled = ({ bold, code, italic, lang, struck, text }: TextSpan): HtmlNode => {
+const styled = ({ bold, code, expansion, italic, lang, struck, text }: TextSpan): HtmlNode => {
   let node: HtmlNode = text
+  if (expansion !== undefined) node = element("abbr", { title: expansion }, [node])
   if (code) node = element("code", {}, [node])
   if (italic) node = element("em", {}, [node])
   if (bold) node = element("strong", {}, [node])

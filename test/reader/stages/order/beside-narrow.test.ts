@@ -85,6 +85,14 @@ describe("what stands at the side of words and is read with them", () => {
     assert.isUndefined(besideNarrow(atoms([...left("Rivers of the north"), ...right(5)])))
   })
 
+  it("are numbers, and words that stand far apart: each is beside its own line", () => {
+    const numbers = Array.from({ length: 5 }, (_, at) => run(`${160 + at}`, 370, 65 + 14 * at))
+    assert.isUndefined(besideNarrow(atoms([...left(RIVERS), ...numbers])))
+    const long = Array.from({ length: 10 }, (_, at) => run(RIVERS, 60, 60 + 14 * at))
+    const apart = Array.from({ length: 4 }, (_, at) => run(`${at + 3}00 boats`, 370, 65 + 28 * at))
+    assert.isUndefined(besideNarrow(atoms([...long, ...apart])))
+  })
+
   it("are two columns of one width, and cells that are drawn row by row", () => {
     const other = Array.from({ length: 5 }, (_, at) => run(RIVERS, 370, 65 + 14 * at))
     assert.isUndefined(besideNarrow(atoms([...left(RIVERS), ...other])))

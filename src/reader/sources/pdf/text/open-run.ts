@@ -316,7 +316,9 @@ export class OpenRun {
       artifact: style.mark.artifact,
       hyphenated: this.hyphenated,
       invisible: style.invisible,
-      ...(style.stacked === true && { stacked: true })
+      ...(style.stacked === true && { stacked: true }),
+      ...(style.mark.suspect === true && { suspect: true }),
+      ...(style.mark.expansion !== undefined && { expansion: style.mark.expansion })
     }
   }
 }
