@@ -104,7 +104,8 @@ const upright = ({ run, x }: Name, foot: number, order: number): Segment => {
     pieces: [{ run: stood, text, x0: box.x0, x1: box.x1, raise: undefined }],
     order,
     characters: text.length,
-    hyphenated: false
+    hyphenated: false,
+    heads: true
   }
 }
 
