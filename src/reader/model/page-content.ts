@@ -59,7 +59,7 @@ export interface TextRun {
   readonly hyphenated: boolean
   /** Drawn with text render mode 3: only for search (scanned pages with OCR text). */
   readonly invisible: boolean
-  /** Its signs stand upright below one another: its line, not its writing, is turned. */
+  /** A vertical line of upright signs: its direction is turned, its signs are not. */
   readonly stacked?: boolean
   /** What its words are short for. */
   readonly expansion?: string

@@ -19,7 +19,7 @@ export interface PageAnalysis {
   readonly page: PageContent
   /** By how much it was turned for that: clockwise degrees of its writing. */
   readonly turn: number
-  /** Only its lines were turned: its signs and its pictures stand upright. */
+  /** Only its lines were turned: its signs and its pictures are upright. */
   readonly stacked: boolean
   readonly fonts: ReadonlyArray<FontFace>
   readonly readable: ReadableRuns

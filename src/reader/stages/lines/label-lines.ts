@@ -10,7 +10,7 @@ const isLabelled = (text: string): boolean => LABEL.test(text) && startsUnspaced
 /** Room on a line for the next one's first signs, in font sizes: such a script breaks its lines anywhere, so that full ones leave none. */
 const ROOM = 0.6
 
-/** Whether a line with a label stands by itself: the one above has a label, too, or had room for it. */
+/** Whether a line with a label begins a paragraph: the line above has a label, too, or had room for it. */
 export const beginsLabel = (above: Line, line: Line, room: number): boolean =>
   isLabelled(line.text) &&
   Math.abs(line.x0 - above.x0) < line.size &&

@@ -3,7 +3,7 @@ import { median } from "../../model/lists.ts"
 import { segmentText } from "../lines/segment.ts"
 import type { Atom } from "./gutters.ts"
 
-/** Fewest lines of something narrow, and of the prose beside it. */
+/** Fewest lines of a narrow group, and of the prose next to it. */
 const LINES = 3
 /** Least mean length of the lines of prose, in characters. */
 const PROSE_LENGTH = 28
@@ -14,14 +14,14 @@ const ROOM = 0.8
 /** How near two baselines are that are one row, in font sizes, and the part of such lines from which on they are rows of a table. */
 const SAME_ROW = 0.15
 const ROWS = 0.5
-/** Greatest step between its lines, in font sizes: what stands further apart belongs each to the words beside it. */
+/** Greatest step between the lines of a group, in font sizes: lines further apart belong to the words next to them. */
 const STEP = 2.5
 /** Step from which on the prose has ended a paragraph, as a factor of the usual one. */
 const WIDER = 1.25
 /** Groups that are tried. */
 const MOST_TRIED = 8
 
-/** What stands beside prose, and what is read before and after it: whole paragraphs. */
+/** A narrow group next to prose, and the whole paragraphs that are read before and after it. */
 export interface BesideNarrow {
   readonly narrow: ReadonlyArray<Atom>
   readonly before: ReadonlyArray<Atom>
@@ -103,8 +103,8 @@ const endOf = (beside: ReadonlyArray<Atom>, others: ReadonlyArray<Atom>): number
 }
 
 /**
- * Something narrow beside prose: neither is a column of the other, since one begins or ends in the middle of the other, and no row
- * of it, since their lines are at other heights. `atoms`: in the order of the content stream.
+ * Finds a legend, a box or a caption next to prose. They are no two columns, since one begins or ends in the middle of the other, and no
+ * rows, since their lines are at different heights. `atoms`: in the order of the content stream.
  */
 export const besideNarrow = (atoms: ReadonlyArray<Atom>): BesideNarrow | undefined => {
   const groups = groupsOf(atoms).filter((group) => group.length >= LINES && group.length < atoms.length)

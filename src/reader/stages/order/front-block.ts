@@ -28,8 +28,8 @@ const areNames = (lines: ReadonlyArray<Atom>, below: ReadonlyArray<Atom>): boole
 }
 
 /**
- * What stands above columns and is read before both: authors beside one another, below a title. Without it the second one would be
- * read at the head of the second column. `at`: where the columns part.
+ * Authors side by side above two columns, with their title: they are read before both columns, or the second author would open the second
+ * column. `at`: the gutter between the columns.
  */
 export const frontBlock = (
   atoms: ReadonlyArray<Atom>,

@@ -20,7 +20,7 @@ const isAllWords = ({ children, type }: StructureElement, depth = 0): boolean =>
   (INLINE.has(type) || PLAIN.has(type) || (type === "P" && depth > 0)) &&
   children.every((child) => !isStructure(child) || isAllWords(child, depth + 1))
 
-/** Whether the words of an element, on one line, stand right beside those of the others. */
+/** Whether an element is one line, at the height of other words. */
 const isCodeInLine = (
   node: StructureElement,
   nodes: ReadonlyArray<StructureNode>,
@@ -35,7 +35,7 @@ const isCodeInLine = (
 }
 
 /**
- * Which of an element's children are words of one text. In a paragraph, and among words that stand in the element itself, those are
+ * Which of an element's children are words of one text. In a paragraph, and among an element's direct words, those are
  * also elements that say nothing of what is in them: no link, no field's words and no language ends a paragraph.
  */
 export const inlineAmong = (

@@ -136,7 +136,7 @@ const childBlocks = (
       inline.push(node)
       continue
     }
-    // A note stands at its mark: the paragraph goes on behind it.
+    // The note is tagged at its mark: the paragraph continues behind it.
     if (of?.type === "P" && isNote(node)) {
       append(notes, blocksOf(node, context, depth + 1))
       continue
@@ -193,7 +193,7 @@ const noteOf = (node: StructureElement, context: TaggedContext, depth: number): 
   if (first?.kind !== "paragraph") return blocks
   const mark = /^\s*\[?(\d{1,3}|[*†‡§¶]{1,3})\]?[.)]?\s*/.exec(textOfSpans(first.spans))
   if (mark === null) return blocks
-  // The mark may be an element of its own, before the note's paragraphs.
+  // The mark may be a separate element, before the note's paragraphs.
   if (mark[0] === textOfSpans(first.spans) && rest.length > 0)
     return [{ kind: "footnote", mark: mark[1] ?? "", blocks: rest }]
   const spans = inlineSpans(node.children, context.inline, mark[0].trimEnd().length)

@@ -11,13 +11,13 @@ export type PicturePlace = number | string
 export const imagePicture = (image: number | undefined, alt: string | undefined): HtmlNode =>
   element("img", { "data-image": image?.toString(), alt })
 
-/** A page that was turned to be read, by so much; `stacked`: only its lines were, and it is so high as it is read. */
+/** By how much a page was turned to be read; `stacked`: the height of a page of which only the lines were turned. */
 export interface Turned {
   readonly turn: number
   readonly stacked: number | undefined
 }
 
-/** The part of the page as it is shown: where signs stand below one another, pictures beside them are not turned. */
+/** The part of the page that is shown: pictures between vertical lines are upright. */
 const asShown = (box: Box, { stacked, turn }: Turned): { readonly box: Box; readonly turn: number } =>
   stacked === undefined
     ? { box, turn }

@@ -35,7 +35,7 @@ const tablesOf = (font: Numbers): ReadonlyMap<string, number> => {
   )
 }
 
-/** Tells of each character and its glyph. */
+/** Receives each character and its glyph. */
 type Tell = (code: number, glyph: number) => void
 
 /** Format 4: segments of characters of 16 bits. */

@@ -14,7 +14,7 @@ const OBJECT = /(?<!\d)(\d{1,9}) 0 obj\s*<<[^<>]*$/
 const OWN = /\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding\s?<<[^<>]{0,100}$/
 const REFERRED = /^\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding (\d{1,9}) 0 R/
 
-/** A font whose codes are the numbers of its glyphs, and which says no more of them; a table may lead to other glyphs. */
+/** A font with the numbers of its glyphs as codes, and no table of characters; another table may lead to other glyphs. */
 const BY_GLYPH =
   /^\/BaseFont\/([^\s/<>[\]()]{1,127})\s?\/DescendantFonts(?:\s?\[[^\]]{0,50}\]|\s\d{1,9} 0 R)\s?\/Encoding\/Identity-[HV]\s?\/(?:Name\/[^\s/]{1,50}\s?\/)?Subtype\/Type0\s?\/(?!ToUnicode)/
 const MAPPED = /^\/BaseFont\/([^\s/<>[\]()]{1,127})\s?\/CIDSystemInfo[^]{0,300}?\/CIDToGIDMap \d/
@@ -79,7 +79,7 @@ export const ligaturesIn = (pdf: Uint8Array): ReadonlyMap<string, Letters> => {
   return fonts
 }
 
-/** Fonts without a table of characters whose codes are the numbers of glyphs. Reads what pdfium writes. */
+/** Fonts with the numbers of glyphs as codes, and no table of characters. Reads what pdfium writes. */
 export const fontsByGlyph = (pdf: Uint8Array): ReadonlySet<string> => {
   const text = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1")
   const [found, mapped] = [new Set<string>(), new Set<string>()]

@@ -26,9 +26,9 @@ export interface Style {
   readonly tex: TexGlyphs | null
   /** The font is one of pictograms. */
   readonly dingbats: Dingbats | null
-  /** What its font says of the glyphs whose numbers its codes are. */
+  /** What its font says of its glyphs, where its codes are their numbers. */
   readonly glyphs?: ReadonlyMap<number, string>
-  /** Its signs stand upright, below one another. */
+  /** A vertical line of upright signs. */
   readonly stacked?: boolean
 }
 

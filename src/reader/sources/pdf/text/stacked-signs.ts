@@ -3,8 +3,8 @@ import { mapX, mapY } from "../content/geometry.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 
 /**
- * Signs of Chinese, Japanese and Korean that stand upright below one another: pdfium gives the place of each on a line from the left,
- * whether a font writes downwards or a program has put every sign at its place.
+ * Vertical lines of upright Chinese, Japanese and Korean signs. pdfium places each sign on a line from the left, whether a font writes
+ * downwards or a program has placed every sign.
  */
 
 /** Whether a character is of a script that is also written downwards. */
@@ -17,7 +17,7 @@ export const mayBeStacked = (code: number): boolean =>
     (code >= 0xff00 && code < 0xfff0) ||
     (code >= 0x1f000 && code < 0x40000))
 
-/** Where a sign stands in its column, as a character of a line that is written downwards. */
+/** The place of a sign in its column: it is a character of a line that is written downwards. */
 export interface Cell {
   readonly x: number
   readonly y: number
@@ -32,7 +32,7 @@ export interface Cell {
   readonly begins: boolean
 }
 
-/** How far below the sign before it one stands, in its sizes: at least, at most, and at most where both are of one text object. */
+/** The step from one sign to the next, in font sizes: least, greatest, and greatest within one text object. */
 const NEAREST = 0.75
 const FURTHEST = 1.35
 const FURTHEST_OF_ONE = 2.2
@@ -47,7 +47,7 @@ const ABOVE = 0.88
 /** Most figures or letters in one place of a column. */
 const MOST_IN_PLACE = 4
 
-/** Whether a sign stands below the one before it, by the corners of their boxes: a page with a few of them is looked at again. */
+/** Whether a sign is below the one before it, by the corners of their boxes. */
 export const standsBelow = (
   before: { readonly x0: number; readonly y0: number },
   sign: { readonly x0: number; readonly y0: number },
@@ -57,7 +57,7 @@ export const standsBelow = (
   sign.y0 - before.y0 > NEAREST * size &&
   sign.y0 - before.y0 < FURTHEST_OF_ONE * size
 
-/** A character as it is shown. */
+/** A character and its place. */
 interface Sign {
   readonly at: number
   readonly object: number
@@ -75,7 +75,7 @@ interface TextOfPage {
   readonly matrix: Matrix
 }
 
-/** The characters of a page that stand upright, without those that pdfium adds. */
+/** The upright characters of a page, without those that pdfium adds. */
 const signsOf = ({ call, memory }: Pdfium, { count, matrix, text }: TextOfPage): ReadonlyArray<Sign> => {
   const { scratch } = memory
   const signs: Array<Sign> = []
@@ -103,7 +103,7 @@ const signsOf = ({ call, memory }: Pdfium, { count, matrix, text }: TextOfPage):
   return signs
 }
 
-/** A column, place by place: most have one sign, some a few figures beside one another. */
+/** The places of a column: most have one sign, some a few figures side by side. */
 type Column = Array<Array<Sign>>
 
 const isNext = (before: Sign, sign: Sign, { middle, size }: Sign): boolean => {
@@ -120,7 +120,7 @@ const isNext = (before: Sign, sign: Sign, { middle, size }: Sign): boolean => {
 const areBeside = (a: Sign | undefined, b: Sign): boolean =>
   a !== undefined && Math.abs(a.y - b.y) < 0.3 * b.size && Math.abs(a.middle - b.middle) < 1.6 * b.size
 
-/** Whether figures share a place of a column, whose first sign is given. */
+/** Whether figures share a place of a column, of which the first sign is given. */
 const isInPlace = (before: Sign, sign: Sign, { middle, size }: Sign): boolean =>
   !sign.wide && !before.wide && areBeside(before, sign) && Math.abs(sign.middle - middle) < OFF_PLACE * size
 

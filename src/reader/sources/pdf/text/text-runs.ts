@@ -81,7 +81,7 @@ interface Reading {
   fromRight: boolean
   /** Characters that are others than pdfium says. */
   codes: ReadonlyMap<number, number>
-  /** How many signs stand right below the one before them, and where that one is. */
+  /** How many signs are right below the one before them, and the place of that one. */
   stacked: number
   above: { x0: number; y0: number }
   /** Characters of lines that are written downwards, upright. */
@@ -247,7 +247,7 @@ const mayBeGlyph = ({ pdfium: { call }, style, text }: Reading, at: number, code
   (code <= HYPHEN && style?.tex?.hanging === true) ||
   (code === HYPHEN && call.FPDFText_HasUnicodeMapError(text, at) === 1)
 
-/** A sign that stands in a column. The spaces and the ends of lines that pdfium sees there are those of lines from the left. */
+/** A sign in a column. The spaces and the ends of lines that pdfium sees there are those of lines from the left. */
 const readStacked = (
   reading: Reading,
   at: number,

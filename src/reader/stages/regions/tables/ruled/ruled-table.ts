@@ -102,7 +102,7 @@ const finished = (
   ...[rows, single, xs]: Parameters<typeof withBroken>
 ): ReadonlyArray<ReadonlyArray<RawCell>> => withRoom(withBroken(rows, single, xs), xs)
 
-/** How far above the upper rule names of columns may stand, in font sizes. */
+/** Greatest distance of column names from the upper rule, in font sizes. */
 const HEADS_ABOVE = 2
 
 /** Names that lean over the columns of a grid, above its upper rule: its head. */
