@@ -87,8 +87,9 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
 /** Fewest signs without a letter, and their part of all. */
 const FEWEST_UNSURE = 3
 const PART_UNSURE = 0.01
-/** Signs without a known letter: the replacement character, codes that each font uses for others, control characters. */
-const UNKNOWN = /[\ufffd\p{Co}]|(?!\s)\p{Cc}/gu
+/** Signs without a known letter, in words: the replacement character, codes that each font uses for others, control characters. */
+const UNKNOWN =
+  /(?<=[\p{L}\ufffd\p{Co}])(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})|(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})(?=\p{L})/gu
 
 const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {
   const unknown = analysis.readable.main.reduce(

@@ -1,5 +1,5 @@
 import { acrossOf, hull } from "../../model/geometry.ts"
-import { median } from "../../model/lists.ts"
+import { greatest, median } from "../../model/lists.ts"
 import { segmentText } from "../lines/segment.ts"
 import type { Atom } from "./gutters.ts"
 
@@ -22,7 +22,7 @@ const WIDER = 1.25
 const MOST_TRIED = 8
 
 /** A narrow group next to prose, and the whole paragraphs that are read before and after it. */
-export interface BesideNarrow {
+interface BesideNarrow {
   readonly narrow: ReadonlyArray<Atom>
   readonly before: ReadonlyArray<Atom>
   readonly after: ReadonlyArray<Atom>
@@ -71,7 +71,7 @@ const proseBeside = (
   const beside = others
     .filter(({ y0, y1 }) => y1 > box.y0 + 1 && y0 < box.y1 - 1)
     .sort((a, b) => a.baseline - b.baseline)
-  const room = ROOM * Math.max(...group.map(sizeOf))
+  const room = ROOM * greatest(group.map(sizeOf))
   const isLeft = beside.every(({ x1 }) => x1 < box.x0 - room)
   const isRight = beside.every(({ x0 }) => x0 > box.x1 + room)
   if (!(isLeft || isRight) || !areProse(beside)) return undefined

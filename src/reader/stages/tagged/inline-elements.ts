@@ -8,7 +8,7 @@ const PLAIN: ReadonlySet<string> = new Set(["NonStruct", "Private", "Annot", "Ru
 const MAX_INLINE_DEPTH = 20
 
 /** Whether an element has others than those of a line. */
-export const holdsBlocks = ({ children }: StructureElement): boolean =>
+const holdsBlocks = ({ children }: StructureElement): boolean =>
   children.some(
     (child) =>
       isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"

@@ -42,7 +42,6 @@ const BASELINE = 0.05
 
 /** Signs right below the one before them from which on a page is looked at for columns of them. */
 const STACKED = 2
-
 const NO_CODES: ReadonlyMap<number, number> = new Map()
 const NO_CELLS: ReadonlyMap<number, Cell> = new Map()
 
