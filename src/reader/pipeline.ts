@@ -137,16 +137,18 @@ const write = (state: PipelineState): PipelineState => {
   const places = placesOf(state.pages, state.hasMore)
   return {
     ...state,
-    trees: state.pages.map(({ analysis: { page, turn }, blocks, doubts, index, isContents, stage }) => ({
-      index,
-      label: page.label,
-      tier: isContents ? "table-of-contents" : "layout",
-      nodes: writeBlocks(blocks, places, turn),
-      text: textLayer(page),
-      hasWords: page.hasWords,
-      ...(doubts.length > 0 && { doubts }),
-      ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
-    }))
+    trees: state.pages.map(
+      ({ analysis: { page, stacked, turn }, blocks, doubts, index, isContents, stage }) => ({
+        index,
+        label: page.label,
+        tier: isContents ? "table-of-contents" : "layout",
+        nodes: writeBlocks(blocks, places, { turn, stacked: stacked ? page.height : undefined }),
+        text: textLayer(page),
+        hasWords: page.hasWords,
+        ...(doubts.length > 0 && { doubts }),
+        ...(state.input.options.explains === true && { explained: explainBlocks(blocks, index, stage) })
+      })
+    )
   }
 }
 

@@ -222,6 +222,14 @@ describe("a page of a result", () => {
       expect(isWrong(readContent(html))).toBe(false)
   })
 
+  it("is right with a table of what the truth has as text, and wrong with its cells cut in another way", () => {
+    const listed = "<tr><td>word3</td><td>word4 word5</td></tr><tr><td>word6</td><td>word7</td></tr>"
+    const text = `<p>${words.slice(8).join(" ")}</p>`
+    expect(isWrong(readContent(`${table(listed)}${text}`))).toBe(false)
+    const cut = "<tr><td>Ann Rome</td><td></td></tr><tr><td>Ben Oslo</td><td></td></tr>"
+    expect(isWrong(readContent(`${text}${table(cut)}`))).toBe(true)
+  })
+
   it("is wrong with words in another order, and with cells in other rows", () => {
     const mixed = words.flatMap((word, at) => (at < 15 ? [word, words[29 - at] ?? ""] : []))
     expect(isWrong(readContent(`<p>${mixed.join(" ")}</p>`))).toBe(true)

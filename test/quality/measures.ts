@@ -122,16 +122,34 @@ const inARow = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
     .slice(0, Math.max(0, words.length - WORDS_IN_A_ROW + 1))
     .map((_, at) => words.slice(at, at + WORDS_IN_A_ROW).join(" "))
 
-const rowsOf = ({ tables }: Content): ReadonlyArray<string> =>
-  tables.flatMap((rows) => rows.map((row) => row.join(" | "))).filter((row) => /\p{L}|\d/u.test(row))
+const hasWords = (text: string): boolean => /\p{L}|\d/u.test(text)
+const joined = (cells: ReadonlyArray<string>): string => cells.filter((cell) => cell !== "").join(" ")
+
+/**
+ * Which rows are right: those of the truth's tables, cell by cell, and those whose words the truth has in a row outside of its tables, as
+ * lists of terms are that it does not call tables.
+ */
+const rightRows = ({ tables, words }: Content) => {
+  const rows = tables.flat()
+  const [whole, anyhow] = [new Set(rows.map((row) => row.join(" | "))), new Set(rows.map(joined))]
+  const text = ` ${words.join(" ")} `
+  return (row: ReadonlyArray<string>): boolean =>
+    whole.has(row.join(" | ")) || (!anyhow.has(joined(row)) && text.includes(` ${joined(row)} `))
+}
 
 const shareIn = (items: ReadonlyArray<string>, of: ReadonlySet<string>): number =>
   items.length === 0 ? 1 : items.filter((item) => of.has(item)).length / items.length
 
 /** Whether a page of a document is wrong: its words are in another order than the truth's, or its rows are none of the truth's. */
 export const pageIsWrong = (truth: Content) => {
-  const [words, rows] = [new Set(inARow(truth.words)), new Set(rowsOf(truth))]
-  return (page: Content): boolean =>
-    page.words.length >= FEWEST_WORDS &&
-    (shareIn(inARow(page.words), words) < MOSTLY_FOUND || shareIn(rowsOf(page), rows) < MOSTLY_FOUND)
+  const words = new Set(inARow(truth.words))
+  const isRight = rightRows(truth)
+  return (page: Content): boolean => {
+    const rows = page.tables.flat().filter((row) => hasWords(joined(row)))
+    return (
+      page.words.length >= FEWEST_WORDS &&
+      (shareIn(inARow(page.words), words) < MOSTLY_FOUND ||
+        rows.filter(isRight).length < MOSTLY_FOUND * rows.length)
+    )
+  }
 }

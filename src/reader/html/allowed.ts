@@ -30,6 +30,7 @@ export const COMMON_ATTRIBUTES: ReadonlyArray<string> = ["id", "lang", "dir", "r
 /** Attributes of single elements. */
 export const OWN_ATTRIBUTES: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["a", ["href"]],
+  ["abbr", ["title"]],
   ["col", ["span"]],
   ["colgroup", ["span"]],
   ["details", ["data-scan"]],

@@ -16,6 +16,8 @@ export interface TextSpan {
   readonly lang: string | undefined
   /** Struck out: not valid any more. */
   readonly struck?: true
+  /** What it is short for. */
+  readonly expansion?: string
 }
 
 /** Target of a link: an address, or a page of the document (from 0) with a position `y` or a name on it. */

@@ -59,6 +59,12 @@ export interface TextRun {
   readonly hyphenated: boolean
   /** Drawn with text render mode 3: only for search (scanned pages with OCR text). */
   readonly invisible: boolean
+  /** A vertical line of upright signs: its direction is turned, its signs are not. */
+  readonly stacked?: boolean
+  /** What its words are short for. */
+  readonly expansion?: string
+  /** Its author's program did not know where it is to be read. */
+  readonly suspect?: boolean
   /** A rule is drawn under it; found when its page is analysed. */
   readonly underlined?: boolean
   /** What of it a rule is drawn through; found when its page is analysed. */
@@ -145,6 +151,8 @@ export interface PageContent {
   readonly fields: ReadonlyArray<FormField>
   /** Roots of the structure on this page; empty where the document is not tagged. */
   readonly structure: ReadonlyArray<StructureElement>
+  /** The document says of its tags that some may be wrong. */
+  readonly suspects?: boolean
   /** True: it certainly shows words, so that it is not blank. False proves nothing; absent where it was not checked. */
   readonly hasWords?: boolean
 }

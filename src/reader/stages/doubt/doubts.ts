@@ -1,10 +1,10 @@
 import { type Block, textOfSpans } from "../../model/block.ts"
 import type { Doubt } from "../../model/doubt.ts"
 import { centreIn } from "../../model/geometry.ts"
-import type { Drawing, TextRun } from "../../model/page-content.ts"
+import type { Drawing } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { lengthOf } from "../lines/segment.ts"
-import { byMark, idsUnder } from "../tagged/tagged-content.ts"
+import { upwardMoves } from "../tagged/suspects.ts"
 import { hasCellsLeftOver } from "./table-doubts.ts"
 
 /** A page that was read. */
@@ -25,25 +25,10 @@ interface DoubtRule {
 /** Fewest lines that are above the one tagged before them, and their part of all. */
 const FEWEST_UP = 3
 const PART_UP = 0.12
-/** Part of the narrower run's width that two of one column share. */
-const SHARED = 0.5
-
-const shared = (a: TextRun, b: TextRun): number =>
-  (Math.min(a.box.x1, b.box.x1) - Math.max(a.box.x0, b.box.x0)) /
-  Math.max(1, Math.min(a.box.x1 - a.box.x0, b.box.x1 - b.box.x0))
-
 /** Whether tags go up again and again within a column: a reader goes down. */
 const goesUp = ({ analysis, byTags }: ReadPage): boolean => {
   if (!byTags) return false
-  const marked = byMark(analysis.readable.main)
-  const runs = idsUnder(analysis.page.structure).flatMap((id) => marked.get(id) ?? [])
-  let [up, moves] = [0, 0]
-  for (const [at, run] of runs.entries()) {
-    const before = runs[at - 1]
-    if (before === undefined || Math.abs(before.baseline - run.baseline) < run.size / 2) continue
-    moves += 1
-    if (run.baseline < before.baseline && shared(before, run) > SHARED) up += 1
-  }
+  const { moves, up } = upwardMoves(analysis)
   return up >= FEWEST_UP && up > PART_UP * moves
 }
 
@@ -102,8 +87,9 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
 /** Fewest signs without a letter, and their part of all. */
 const FEWEST_UNSURE = 3
 const PART_UNSURE = 0.01
-/** Signs without a known letter: the replacement character, codes that each font uses for others, control characters. */
-const UNKNOWN = /[\ufffd\p{Co}]|(?!\s)\p{Cc}/gu
+/** Signs without a known letter, in words: the replacement character, codes that each font uses for others, control characters. */
+const UNKNOWN =
+  /(?<=[\p{L}\ufffd\p{Co}])(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})|(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})(?=\p{L})/gu
 
 const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {
   const unknown = analysis.readable.main.reduce(

@@ -2,9 +2,7 @@ import { type Block, type Cell, type Table, textOfSpans } from "../../model/bloc
 
 /** Fewest figures below one another in cells of a row from which on these are rows themselves. */
 const FEWEST_STACKED = 3
-/** Part of a column's cells that have words below an empty head. */
-const FULL = 0.67
-const FEWEST_ROWS = 3
+const NO_CELL: Cell = { blocks: [], header: undefined, colSpan: 1, rowSpan: 1 }
 
 const FIGURE = /^[-−+]?[\d.,]{1,15}%?$/
 
@@ -29,20 +27,29 @@ const byColumn = ({ rows }: Table): ReadonlyArray<ReadonlyArray<Cell>> | undefin
     ? undefined
     : rows.map((row) => row.flatMap((cell) => Array.from({ length: cell.colSpan }, () => cell)))
 
-/** Whether rows differ in length, or a column of values has no name though the others have one. */
-const hasLeftOver = (table: Table): boolean => {
+const isEmpty = ({ blocks }: Cell): boolean => blocks.length === 0
+
+/** Whether rows differ in length, or a cell of values goes over several columns but not over all. */
+const hasUneven = (table: Table): boolean => {
   const rows = byColumn(table)
   const [first] = rows ?? []
   if (rows === undefined || first === undefined) return false
   if (rows.some(({ length }) => length !== first.length)) return true
-  const head = rows[table.headRows - 1]
-  const body = rows.slice(table.headRows)
-  if (head === undefined || body.length < FEWEST_ROWS || head.length < FEWEST_ROWS) return false
-  return head.some(
-    ({ blocks }, at) =>
-      at > 0 &&
-      blocks.length === 0 &&
-      body.filter((row) => (row[at]?.blocks.length ?? 0) > 0).length >= FULL * body.length
+  return table.rows
+    .slice(table.headRows)
+    .some((row) => row.length > 1 && row.some((cell) => cell.colSpan > 1 && !isEmpty(cell)))
+}
+
+/** Whether a column has no name though others have one, or no words at all. The first one names rows. */
+const hasNameless = ({ headRows, rows }: Table): boolean => {
+  const head = rows[headRows - 1] ?? []
+  if (head.slice(1).some(isEmpty)) return true
+  const [first = [], ...rest] = rows
+  const alike = [first, ...rest].filter((row) => row.length === first.length)
+  return (
+    alike.length > 1 &&
+    first.length > 1 &&
+    first.some((_, at) => alike.every((row) => isEmpty(row[at] ?? NO_CELL)))
   )
 }
 
@@ -51,4 +58,4 @@ const tablesIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Table> =>
 
 /** Whether a table has values that fit none of its rows or columns. */
 export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>): boolean =>
-  tablesIn(blocks).some((table) => hasStackedRow(table) || hasLeftOver(table))
+  tablesIn(blocks).some((table) => hasStackedRow(table) || hasUneven(table) || hasNameless(table))

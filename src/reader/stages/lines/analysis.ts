@@ -11,7 +11,7 @@ import { type PageHyphens, pageHyphens } from "./hyphens.ts"
 import { withoutLineNumbers } from "./line-numbers.ts"
 import { type Line, linesOf } from "./line.ts"
 import { type ReadableRuns, readableRuns } from "./readable-runs.ts"
-import { type Segment, segmentsOf } from "./segment.ts"
+import { lengthOf, type Segment, segmentsOf } from "./segment.ts"
 
 /** A page, analysed once for the statistics and for the layout. */
 export interface PageAnalysis {
@@ -19,6 +19,8 @@ export interface PageAnalysis {
   readonly page: PageContent
   /** By how much it was turned for that: clockwise degrees of its writing. */
   readonly turn: number
+  /** Only its lines were turned: its signs and its pictures are upright. */
+  readonly stacked: boolean
   readonly fonts: ReadonlyArray<FontFace>
   readonly readable: ReadableRuns
   /** In the order of the content stream. */
@@ -72,6 +74,8 @@ const withBullets = (
   })
 }
 
+const isStacked = (run: TextRun): boolean => run.stacked === true
+
 /** Analyses a page; one that is written sideways is turned. */
 export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
   const shown = withStrikes(withUnderlines(withUnderscores(withDrawnBoxes(read))))
@@ -81,5 +85,7 @@ export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): Page
   const segments = segmentsOf(RUN_STAGES.reduce((runs, { run }) => run(runs, page), readable.main))
   const rows = linesOf(segments, fonts)
   const hyphens = pageHyphens(segments, rows.length)
-  return { page, turn: asShown.turn, fonts, readable, segments, rows, hyphens }
+  const stacked =
+    asShown.turn !== 0 && 2 * lengthOf(readable.main.filter(isStacked)) > lengthOf(readable.main)
+  return { page, turn: asShown.turn, stacked, fonts, readable, segments, rows, hyphens }
 }

@@ -81,7 +81,8 @@ const sameStyle = (a: TextSpan, b: TextSpan): boolean =>
   a.code === b.code &&
   a.raise === b.raise &&
   a.lang === b.lang &&
-  a.struck === b.struck
+  a.struck === b.struck &&
+  a.expansion === b.expansion
 
 interface Part {
   text: string
@@ -226,7 +227,8 @@ export const spansOf = (
             code: isTypewritten(face, rest),
             raise: piece.raise,
             lang: context.languages?.get(piece.run),
-            ...(struck ? { struck: true } : {})
+            ...(struck ? { struck: true } : {}),
+            ...(piece.run.expansion === undefined ? {} : { expansion: piece.run.expansion })
           }
           if (wants && before === undefined) stretches.newLine({ span, target })
           else if (wants) stretches.space({ span, target })

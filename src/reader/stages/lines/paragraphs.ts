@@ -1,5 +1,6 @@
 import { middleX } from "../../model/geometry.ts"
 import { greatest, least } from "../../model/lists.ts"
+import { beginsLabel } from "./label-lines.ts"
 import { isBoldLine, isCode, type Line, wordsSize } from "./line.ts"
 import { CAPTION, isSureBullet, LEADER_LINE, type Marker, markerOf } from "./markers.ts"
 import { startsUnspaced } from "./script-direction.ts"
@@ -77,7 +78,7 @@ interface Measures {
 }
 
 /** How a line ends within a sentence, and how the next one begins. */
-const IN_SENTENCE = /[\p{L},]$/u
+const IN_SENTENCE = /[\p{L},]$|[\p{L}\p{N}]@$/u
 const GOES_ON = /^\p{Ll}[\p{L}\d]*(?:[\s,.;:)’'-]|$)/u
 /** Fewest letters of a full line, and of one that was not ended on purpose though it is not. */
 const FULL_LINE = 20
@@ -233,6 +234,7 @@ const begins = (
         return true
     }
   }
+  if (beginsLabel(above, line, roomBefore(above, line, measures.right))) return true
   const displayed = areDisplayed(above, line, measures.bodySize)
   if (displayed && isNextHeading(group, line)) return true
   if (areCentred(above, line)) return false

@@ -26,6 +26,8 @@ export interface Segment extends Box {
   readonly hyphenated: boolean
   /** True when that word is broken without a hyphen. */
   readonly broken?: boolean
+  /** It names the column below it: words that were written upwards or leaning. */
+  readonly heads?: true
   /** A form field at this place: there are no words. */
   readonly field?: FormField
   /** A picture at this place: there are no words. */

@@ -3,7 +3,9 @@ import { append } from "../../model/lists.ts"
 import type { Box } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
 import type { Segment } from "../lines/segment.ts"
+import { besideNarrow } from "./beside-narrow.ts"
 import { SLACK } from "./boxes.ts"
+import { frontBlock } from "./front-block.ts"
 import { type Atom, gutterOf, crossesGutter } from "./gutters.ts"
 
 /** Text of one column, or a placed block, in reading order. */
@@ -131,10 +133,52 @@ const bandsOf = (atoms: ReadonlyArray<Atom>, bodySize: number): ReadonlyArray<Re
   return bands.map((band) => band.sort((a, b) => a.order - b.order))
 }
 
+const inStream = (atoms: ReadonlyArray<Atom>) => atoms.toSorted((a, b) => a.order - b.order)
+
+/** What spans both columns, and the columns between, one after the other. */
+const columnsAt = (
+  gutter: number,
+  atoms: ReadonlyArray<Atom>,
+  setting: Setting,
+  depth: number
+): ReadonlyArray<Leaf> => {
+  const sorted = [...atoms].sort(byPlace)
+  const spanning = withLastLines(spanningAtoms(sorted, gutter), sorted)
+  const leaves: Array<Leaf> = []
+  let across: Array<Atom> = []
+  let left: Array<Atom> = []
+  let right: Array<Atom> = []
+  const closeColumns = () => {
+    if (left.length > 0) append(leaves, ordered(inStream(left), setting, depth + 1))
+    if (right.length > 0) append(leaves, ordered(inStream(right), setting, depth + 1))
+    left = []
+    right = []
+  }
+  const closeAcross = () => {
+    if (across.length > 0) append(leaves, leavesOf(across, setting.boxes))
+    across = []
+  }
+  for (const atom of sorted) {
+    if (spanning.has(atom)) {
+      closeColumns()
+      across.push(atom)
+    } else {
+      closeAcross()
+      ;(middleX(atom) < gutter ? left : right).push(atom)
+    }
+  }
+  closeColumns()
+  closeAcross()
+  return leaves
+}
+
 const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): Array<Leaf> => {
   const { bodySize, boxes } = setting
   const gutter = depth < MAX_DEPTH ? gutterOf(atoms, bodySize) : undefined
   if (gutter === undefined) {
+    const beside = depth < MAX_DEPTH ? besideNarrow(atoms) : undefined
+    if (beside !== undefined)
+      return [beside.before, beside.narrow, beside.after].flatMap((part) => ordered(part, setting, depth + 1))
     if (depth >= MAX_DEPTH || atoms.length < 8) return leavesOf(atoms, boxes)
     const bands = bandsOf(atoms, bodySize)
     if (bands.length < 2) return leavesOf(atoms, boxes)
@@ -155,35 +199,13 @@ const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): A
     }
     return [...leaves, ...leavesOf(plainAtoms, boxes)]
   }
-  const sorted = [...atoms].sort(byPlace)
-  const spanning = withLastLines(spanningAtoms(sorted, gutter), sorted)
-  const leaves: Array<Leaf> = []
-  let across: Array<Atom> = []
-  let left: Array<Atom> = []
-  let right: Array<Atom> = []
-  const inStream = (of: Array<Atom>) => of.sort((a, b) => a.order - b.order)
-  const closeColumns = () => {
-    if (left.length > 0) append(leaves, ordered(inStream(left), setting, depth + 1))
-    if (right.length > 0) append(leaves, ordered(inStream(right), setting, depth + 1))
-    left = []
-    right = []
-  }
-  const closeAcross = () => {
-    if (across.length > 0) append(leaves, leavesOf(across, boxes))
-    across = []
-  }
-  for (const atom of sorted) {
-    if (spanning.has(atom)) {
-      closeColumns()
-      across.push(atom)
-    } else {
-      closeAcross()
-      ;(middleX(atom) < gutter ? left : right).push(atom)
-    }
-  }
-  closeColumns()
-  closeAcross()
-  return leaves
+  const [front, rest] = frontBlock(atoms, gutter, bodySize) ?? [[], atoms]
+  return [
+    ...(front.length === 0 ? [] : columnsAt(gutter, front, setting, depth)),
+    ...(front.length === 0
+      ? columnsAt(gutter, rest, setting, depth)
+      : ordered(inStream(rest), setting, depth + 1))
+  ]
 }
 
 /** Hints about the reading order. */

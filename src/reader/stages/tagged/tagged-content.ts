@@ -108,6 +108,8 @@ export interface TaggedContext {
   readonly listingParagraphs: number
   /** The level of an untagged heading that is tagged as a paragraph. */
   readonly looksLike: (nodes: ReadonlyArray<StructureNode>) => number | undefined
+  /** How many sections are around: a heading without a level has theirs. */
+  readonly sections: number
   /** The blocks of an element's children; `of` where they make up that one element. */
   readonly blocks: (
     nodes: ReadonlyArray<StructureNode>,

@@ -19,10 +19,11 @@ import { barsOf } from "../regions/formulas/bars.ts"
 import { asFormulas } from "../regions/formulas/find-formulas.ts"
 import { gridsOf } from "../regions/tables/ruled/ruled-table.ts"
 import { letterBullets } from "../runs/bullets.ts"
+import { inlineAmong } from "./inline-elements.ts"
 import { joinedInline } from "./joined-inline.ts"
+import { areSuspect } from "./suspects.ts"
 import {
   idsUnder,
-  INLINE,
   inlineSpans,
   isStructure,
   linesUnder,
@@ -45,8 +46,6 @@ const GROUPS: ReadonlySet<string> = new Set([
   "Document",
   "DocumentFragment",
   "Part",
-  "Art",
-  "Sect",
   "Div",
   "NonStruct",
   "Private",
@@ -93,9 +92,6 @@ const blocksBeside = (
   })
 }
 
-const isInline = (node: StructureNode): boolean =>
-  !isStructure(node) || (INLINE.has(node.type) && !holdsBlocks(node))
-
 /** The blocks of an element's children: inline ones in a row are a paragraph. */
 const childBlocks = (
   given: ReadonlyArray<StructureNode>,
@@ -103,8 +99,10 @@ const childBlocks = (
   depth: number,
   of?: StructureElement
 ): ReadonlyArray<Block> => {
-  const nodes = joinedInline(given, context.inline, isInline)
+  const nodes = joinedInline(given, context.inline, inlineAmong(given, context.inline, of))
+  const isInline = inlineAmong(nodes, context.inline, of)
   const blocks: Array<Block> = []
+  const notes: Array<Block> = []
   let inline: Array<StructureNode> = []
   let listed: Array<StructureElement> = []
   let listing: Array<Line> = []
@@ -138,6 +136,11 @@ const childBlocks = (
       inline.push(node)
       continue
     }
+    // The note is tagged at its mark: the paragraph continues behind it.
+    if (of?.type === "P" && isNote(node)) {
+      append(notes, blocksOf(node, context, depth + 1))
+      continue
+    }
     if (inline.length > 0) close()
     const lines = paragraphs.get(node) ?? []
     const isSaid = signed.has(lines)
@@ -156,14 +159,10 @@ const childBlocks = (
     append(blocks, beside)
   }
   close()
-  return blocks
+  return [...blocks, ...notes]
 }
 
-const holdsBlocks = ({ children }: StructureElement): boolean =>
-  children.some(
-    (child) =>
-      isStructure(child) && !INLINE.has(child.type) && child.type !== "NonStruct" && child.type !== "Artifact"
-  )
+const isNote = ({ type }: StructureElement): boolean => type === "Note" || type === "FENote"
 
 /** Context of a tagged paragraph among other groups: its tags say where it ends. */
 const APART = { code: false, gap: 2, below: 2, announced: false }
@@ -194,6 +193,9 @@ const noteOf = (node: StructureElement, context: TaggedContext, depth: number): 
   if (first?.kind !== "paragraph") return blocks
   const mark = /^\s*\[?(\d{1,3}|[*†‡§¶]{1,3})\]?[.)]?\s*/.exec(textOfSpans(first.spans))
   if (mark === null) return blocks
+  // The mark may be a separate element, before the note's paragraphs.
+  if (mark[0] === textOfSpans(first.spans) && rest.length > 0)
+    return [{ kind: "footnote", mark: mark[1] ?? "", blocks: rest }]
   const spans = inlineSpans(node.children, context.inline, mark[0].trimEnd().length)
   const body: Paragraph = { ...first, spans: rest.length === 0 ? spans : first.spans, seam: NO_SEAM }
   return [{ kind: "footnote", mark: mark[1] ?? "", blocks: [body, ...rest] }]
@@ -206,7 +208,12 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
   const heading = /^H([1-6])?$/.exec(type)
   if (heading !== null || type === "Title") {
     const spans = inlineSpans([node], inHeading(context.inline))
-    const level = type === "Title" ? 1 : heading?.[1] === undefined ? 2 : Number(heading[1])
+    const level =
+      type === "Title"
+        ? 1
+        : heading?.[1] === undefined
+          ? 1 + Math.max(1, context.sections)
+          : Number(heading[1])
     const text = textOfSpans(spans).trim()
     const isBold = linesUnder([node], context.inline).every(isBoldLine)
     // Authors leave a heading's style on the paragraphs behind it, and give it to captions.
@@ -242,6 +249,9 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
       const lines = linesUnder(children, context.inline)
       return lines.length === 0 ? [] : [codeOf(lines)]
     }
+    case "Sect":
+    case "Art":
+      return childBlocks(children, { ...context, sections: context.sections + 1 }, depth)
     default:
       return GROUPS.has(type)
         ? childBlocks(children, context, depth)
@@ -266,6 +276,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const { structure } = analysis.page
   const { main, turned } = analysis.readable
   if (structure.length === 0 || turned.length > 0 || analysis.readable.turn !== 0) return undefined
+  if (areSuspect(analysis)) return undefined
   const running = new Set(
     [...runningLines(page.profile, analysis)].flatMap(({ segments }) =>
       piecesOf(segments).map(({ run }) => run)
@@ -298,6 +309,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     inline,
     drawn: byMark(loose),
     blocks: childBlocks,
+    sections: 0,
     beside,
     grids: gridsOf(analysis.page, analysis.segments),
     formulas: (lines) =>

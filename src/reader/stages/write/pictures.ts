@@ -11,8 +11,22 @@ export type PicturePlace = number | string
 export const imagePicture = (image: number | undefined, alt: string | undefined): HtmlNode =>
   element("img", { "data-image": image?.toString(), alt })
 
-/** The place of a picture of a part of the page. `turn`: by how much the page was turned to be read. */
-export const regionPicture = ({ x0, x1, y0, y1 }: Box, alt: string | undefined, turn: number): HtmlNode => {
+/** By how much a page was turned to be read; `stacked`: the height of a page of which only the lines were turned. */
+export interface Turned {
+  readonly turn: number
+  readonly stacked: number | undefined
+}
+
+/** The part of the page that is shown: pictures between vertical lines are upright. */
+const asShown = (box: Box, { stacked, turn }: Turned): { readonly box: Box; readonly turn: number } =>
+  stacked === undefined
+    ? { box, turn }
+    : { box: { x0: stacked - box.y1, y0: box.x0, x1: stacked - box.y0, y1: box.x1 }, turn: 0 }
+
+/** The place of a picture of a part of the page. */
+export const regionPicture = (region: Box, alt: string | undefined, turned: Turned): HtmlNode => {
+  const { box, turn } = asShown(region, turned)
+  const { x0, x1, y0, y1 } = box
   const edges = [x0, y0, x1, y1].map((edge) => Math.max(0, Math.round(edge)))
   const width = String(Math.round((x1 - x0) * PIXELS_PER_POINT))
   return element("img", { "data-region": [...edges, ...(turn === 0 ? [] : [turn])].join(" "), alt, width })

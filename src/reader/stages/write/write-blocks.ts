@@ -15,7 +15,7 @@ import type {
 } from "../../model/block.ts"
 import { element, type HtmlNode } from "../../model/html-tree.ts"
 import type { Places } from "../document/places.ts"
-import { imagePicture, regionPicture } from "./pictures.ts"
+import { imagePicture, regionPicture, type Turned } from "./pictures.ts"
 import { tableParts } from "./table-parts.ts"
 
 /** What a page's blocks are written with. */
@@ -23,12 +23,13 @@ interface Notes {
   /** The notes of the page: their ids by their marks. */
   readonly marks: ReadonlyMap<string, string>
   readonly places: Places
-  /** By how much the page was turned to be read. */
-  readonly turn: number
+  /** How the page was turned to be read. */
+  readonly turned: Turned
 }
 
-const styled = ({ bold, code, italic, lang, struck, text }: TextSpan): HtmlNode => {
+const styled = ({ bold, code, expansion, italic, lang, struck, text }: TextSpan): HtmlNode => {
   let node: HtmlNode = text
+  if (expansion !== undefined) node = element("abbr", { title: expansion }, [node])
   if (code) node = element("code", {}, [node])
   if (italic) node = element("em", {}, [node])
   if (bold) node = element("strong", {}, [node])
@@ -214,7 +215,7 @@ const figure = (block: Figure, notes: Notes): HtmlNode => {
   const described = alt ?? (inside === "" ? undefined : said)
   const shown =
     region !== undefined
-      ? [regionPicture(region, described, notes.turn)]
+      ? [regionPicture(region, described, notes.turned)]
       : image === undefined && alt === undefined
         ? []
         : [imagePicture(image, described)]
@@ -235,11 +236,11 @@ const figure = (block: Figure, notes: Notes): HtmlNode => {
   ])
 }
 
-const formula = (block: Formula, { places, turn }: Notes): HtmlNode => {
+const formula = (block: Formula, { places, turned }: Notes): HtmlNode => {
   const { label, math, region, text } = block
   const shown =
     math ??
-    (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text, turn))
+    (region === undefined ? element("span", { role: "math" }, [text]) : regionPicture(region, text, turned))
   return element("p", { id: places.ids.get(block) }, label === undefined ? [shown] : [shown, ` ${label}`])
 }
 
@@ -296,10 +297,10 @@ const writeAll = (blocks: ReadonlyArray<Block>, notes: Notes): ReadonlyArray<Htm
 export const writeBlocks = (
   blocks: ReadonlyArray<Block>,
   places: Places,
-  turn: number
+  turned: Turned
 ): ReadonlyArray<HtmlNode> => {
   const marks = new Map<string, string>()
-  const notes: Notes = { marks, places, turn }
+  const notes: Notes = { marks, places, turned }
   const nodes: Array<HtmlNode> = []
   for (const block of blocks)
     if (block.kind === "footnote" && !marks.has(block.mark)) marks.set(block.mark, `fn-${marks.size + 1}`)

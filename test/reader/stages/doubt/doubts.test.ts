@@ -83,6 +83,15 @@ describe("a page is doubted", () => {
     assert.deepEqual(table([head, ...rows]), [])
     assert.deepEqual(table([["", "Books", "Films"], ...rows]), [])
     assert.deepEqual(table([["Town", "Books", ""], ...rows]), ["cells_left_over"])
+    assert.deepEqual(
+      table([
+        ["Town", ""],
+        ["Norrvik", "12"]
+      ]),
+      ["cells_left_over"]
+    )
+    const withoutWords = [head, ...rows].map(([town = "", ...rest]) => [town, "", ...rest])
+    assert.deepEqual(table(withoutWords), ["cells_left_over"])
     assert.deepEqual(table([head, ["Norrvik", "12"], ...rows]), ["cells_left_over"])
     assert.deepEqual(table([head, ["All", "1|2|3", "4|5|6"], ...rows]), ["cells_left_over"])
     assert.deepEqual(table([head, ["All", "1|2|3", "4"], ...rows]), [])
@@ -105,5 +114,7 @@ describe("a page is doubted", () => {
     const unknown = lines(prose(12).replaceAll("r", "\ufffd"), 60, 500, 60)
     assert.deepEqual(doubtsOn([...text, ...unknown]), ["letters_unsure"])
     assert.deepEqual(doubtsOn([...text, run("\ue001", 60, 500)]), [])
+    const bullets = Array.from({ length: 12 }, (_, at) => run("\ue001 alone", 60, 500 + 14 * at))
+    assert.deepEqual(doubtsOn([...text, ...bullets]), [])
   })
 })

@@ -15,11 +15,25 @@ const MAX_CHAIN = 20
 const nameIn = (value: PdfValue): string | undefined =>
   typeof value === "string" && value.startsWith("/") ? value.slice(1) : undefined
 
-/** What a type of the document's own stands for, by its map of roles. */
-export type Roles = (type: string) => string
+/** What a document says of its tags. */
+export interface Tags {
+  /** What a type of the document's own stands for, by its map of roles. */
+  readonly roleOf: (type: string) => string
+  /** Whether some may be wrong by the document's own account. */
+  readonly areSuspect: () => boolean
+}
+
+const readSuspects = (objects: PdfObjects): boolean =>
+  objects.entry(objects.entry(objects.catalogue, "/MarkInfo"), "/Suspects") === "true"
+
+/** Looked up once a page of a tagged document is read. */
+export const tagsOf = (objects: PdfObjects): Tags => {
+  let suspects: boolean | undefined
+  return { roleOf: rolesOf(objects), areSuspect: () => (suspects ??= readSuspects(objects)) }
+}
 
 /** pdfium follows one step of the map; a role may lead to another one. Looked up once a type is none of the standard's. */
-export const rolesOf = (objects: PdfObjects): Roles => {
+const rolesOf = (objects: PdfObjects): Tags["roleOf"] => {
   let map: PdfValue
   let isRead = false
   return (type) => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 
 import type { StructureElement } from "../../../model/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
-import type { Roles } from "./roles.ts"
+import type { Tags } from "./roles.ts"
 
 /** Elements within elements; deeper trees are loops or malice. */
 const MAX_DEPTH = 100
@@ -58,7 +58,7 @@ const readAttributes = (
 export const readStructure = (
   pdfium: Pdfium,
   page: number,
-  roleOf: Roles
+  { roleOf }: Tags
 ): ReadonlyArray<StructureElement> => {
   const { call, memory } = pdfium
   let left = MAX_ELEMENTS

@@ -55,6 +55,7 @@ const CALLS = [
   "FPDFDoc_GetAttachmentCount",
   "FPDFFont_GetBaseFontName",
   "FPDFFont_GetFlags",
+  "FPDFFont_GetFontData",
   "FPDFFont_GetIsEmbedded",
   "FPDFFont_GetGlyphWidth",
   "FPDFFont_GetItalicAngle",

@@ -13,7 +13,7 @@ import { type Layers, layersOf, NO_LAYERS } from "../content/layers.ts"
 import { readLeftOut } from "../content/left-out.ts"
 import { Destinations, readLinks } from "../content/links.ts"
 import { readOutline } from "../content/outline.ts"
-import { type Roles, rolesOf } from "../content/roles.ts"
+import { type Tags, tagsOf } from "../content/roles.ts"
 import { readStructure } from "../content/structure.ts"
 import { showsText } from "../content/visible-text.ts"
 import { type FileReader, openFile } from "../engine/file-reader.ts"
@@ -75,7 +75,7 @@ export class OpenDocument {
   readonly #qpdf: Qpdf
   readonly #objects: PdfObjects
   readonly #layers: Layers
-  readonly #roleOf: Roles
+  readonly #tags: Tags
   readonly #glyphNames = new GlyphNames()
   #splitter: Splitter | undefined
   /** Undefined until the first page is split. */
@@ -98,7 +98,7 @@ export class OpenDocument {
     this.#path = path
     this.#objects = new PdfObjects(qpdf, path)
     this.#layers = layersOf(this.#objects)
-    this.#roleOf = rolesOf(this.#objects)
+    this.#tags = tagsOf(this.#objects)
     try {
       if (this.#file.size === 0) throw pdfError("broken")
       this.#handles = openHandles(pdfium, this.#file)
@@ -293,10 +293,9 @@ export class OpenDocument {
         layers: open.layers,
         inherited,
         places: forLayout ? edgePlaces(links, drawings, open) : undefined,
-        ligature: (font, code) =>
-          this.#file.size > MOST_COPIED_BYTES
-            ? undefined
-            : this.#glyphNames.ligature(font, code, () => this.#copy(index))
+        glyphs: this.#glyphNames.on(() =>
+          this.#file.size > MOST_COPIED_BYTES ? undefined : this.#copy(index)
+        )
       })
       const label = memory.utf16((buffer, size) => call.FPDF_GetPageLabel(document, index, buffer, size))
       return {
@@ -309,7 +308,8 @@ export class OpenDocument {
         groups,
         links,
         fields: form === 0 ? [] : readFields(pdfium, form, page, matrix),
-        structure: this.facts.tagged ? readStructure(pdfium, page, this.#roleOf) : [],
+        structure: this.facts.tagged ? readStructure(pdfium, page, this.#tags) : [],
+        ...(this.facts.tagged && this.#tags.areSuspect() && { suspects: true }),
         ...(forLayout ? { hasWords: showsText(pdfium, open) } : {})
       }
     })

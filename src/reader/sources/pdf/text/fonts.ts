@@ -2,6 +2,7 @@ import { type FontFace, isFixedPitchName } from "../../../model/page-content.ts"
 import { isBold } from "../../../stages/lines/segment.ts"
 import { isMathFace } from "../../../stages/regions/formulas/mathematical.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
+import { lettersOfFont } from "./embedded-font.ts"
 import { fixedPitchOf, haveOneWidth, NARROW, WIDE } from "./fixed-pitch.ts"
 import { withoutSubset } from "./glyph-names.ts"
 
@@ -93,6 +94,7 @@ export class FontTable {
   readonly #pdfium: Pdfium
   readonly #byValue = new Map<string, number>()
   #byPointer = new Map<number, number>()
+  readonly #letters = new Map<number, ReadonlyMap<number, string>>()
   /** As it was when it was last remembered. */
   #remembered: ReadonlyMap<number, number> = new Map()
   /** The page's text that is being read, and which of its fonts are monospaced, once one that does not say is met. */
@@ -160,8 +162,20 @@ export class FontTable {
     return this.#fixed.get(font)
   }
 
+  /** The letters of the glyphs of a font of pdfium's that is in the file, as the font itself has them. */
+  lettersOf(font: number): ReadonlyMap<number, string> {
+    const known = this.#letters.get(font)
+    if (known !== undefined) return known
+    const { call, memory } = this.#pdfium
+    const bytes = memory.bytesBy((buffer, size, out) => call.FPDFFont_GetFontData(font, buffer, size, out))
+    const letters = lettersOfFont(bytes)
+    this.#letters.set(font, letters)
+    return letters
+  }
+
   /** To be called when pages are closed: pdfium may give a pointer out again for another font. */
   forgetPointers(): void {
+    this.#letters.clear()
     this.#byPointer = new Map()
     this.#remembered = new Map()
   }

@@ -14,6 +14,11 @@ const OBJECT = /(?<!\d)(\d{1,9}) 0 obj\s*<<[^<>]*$/
 const OWN = /\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding\s?<<[^<>]{0,100}$/
 const REFERRED = /^\/BaseFont\/([^\s/<>[\]()]{1,127})(?=[\s/])[^<>]{0,300}\/Encoding (\d{1,9}) 0 R/
 
+/** A font with the numbers of its glyphs as codes, and no table of characters; another table may lead to other glyphs. */
+const BY_GLYPH =
+  /^\/BaseFont\/([^\s/<>[\]()]{1,127})\s?\/DescendantFonts(?:\s?\[[^\]]{0,50}\]|\s\d{1,9} 0 R)\s?\/Encoding\/Identity-[HV]\s?\/(?:Name\/[^\s/]{1,50}\s?\/)?Subtype\/Type0\s?\/(?!ToUnicode)/
+const MAPPED = /^\/BaseFont\/([^\s/<>[\]()]{1,127})\s?\/CIDSystemInfo[^]{0,300}?\/CIDToGIDMap \d/
+
 type Letters = ReadonlyMap<number, string>
 
 /** Letters by code: `27/f_i/f_f_i` names the glyphs of 27 and 28. */
@@ -74,22 +79,59 @@ export const ligaturesIn = (pdf: Uint8Array): ReadonlyMap<string, Letters> => {
   return fonts
 }
 
-/** The ligatures of a document's fonts, looked up once they are needed. */
+/** Fonts with the numbers of glyphs as codes, and no table of characters. Reads what pdfium writes. */
+export const fontsByGlyph = (pdf: Uint8Array): ReadonlySet<string> => {
+  const text = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.length).toString("latin1")
+  const [found, mapped] = [new Set<string>(), new Set<string>()]
+  for (const at of placesOf(text, "/BaseFont/")) {
+    const font = text.slice(at, at + BEFORE)
+    const [, byGlyph] = BY_GLYPH.exec(font) ?? []
+    if (byGlyph !== undefined) found.add(withoutSubset(byGlyph))
+    const [, other] = MAPPED.exec(font) ?? []
+    if (other !== undefined) mapped.add(withoutSubset(other))
+  }
+  return new Set([...found].filter((name) => !mapped.has(name)))
+}
+
+/** What the fonts of a page say of their glyphs. */
+export interface GlyphsOfPage {
+  readonly ligature: (name: string, code: number) => string | undefined
+  readonly isByGlyph: (name: string) => boolean
+}
+
+/** What a document's fonts say of their glyphs, looked up once it is needed. */
 export class GlyphNames {
   readonly #fonts = new Map<string, Letters>()
+  readonly #byGlyph = new Set<string>()
   #pages = 0
+
+  #look(name: string, copy: () => Uint8Array | undefined): void {
+    if (this.#fonts.has(name) || this.#pages >= MOST_PAGES) return
+    this.#pages += 1
+    const page = copy()
+    this.#fonts.set(name, new Map())
+    if (page === undefined) return
+    for (const [one, letters] of ligaturesIn(page)) this.#fonts.set(one, letters)
+    for (const one of fontsByGlyph(page)) this.#byGlyph.add(one)
+  }
 
   /**
    * The letters of a ligature without a character; undefined where its font does not name it so. `name`: the font's, without the prefix
    * of a subset; `copy`: the page that shows it, as a PDF by pdfium.
    */
   ligature(name: string, code: number, copy: () => Uint8Array | undefined): string | undefined {
-    if (!this.#fonts.has(name) && this.#pages < MOST_PAGES) {
-      this.#pages += 1
-      const page = copy()
-      this.#fonts.set(name, new Map())
-      if (page !== undefined) for (const [one, letters] of ligaturesIn(page)) this.#fonts.set(one, letters)
-    }
+    this.#look(name, copy)
     return this.#fonts.get(name)?.get(code) || undefined
+  }
+
+  /** Of one page. */
+  on(copy: () => Uint8Array | undefined): GlyphsOfPage {
+    return {
+      ligature: (name, code) => this.ligature(name, code, copy),
+      isByGlyph: (name) => {
+        this.#look(name, copy)
+        return this.#byGlyph.has(name)
+      }
+    }
   }
 }

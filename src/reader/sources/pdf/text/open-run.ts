@@ -26,6 +26,10 @@ export interface Style {
   readonly tex: TexGlyphs | null
   /** The font is one of pictograms. */
   readonly dingbats: Dingbats | null
+  /** What its font says of its glyphs, where its codes are their numbers. */
+  readonly glyphs?: ReadonlyMap<number, string>
+  /** A vertical line of upright signs. */
+  readonly stacked?: boolean
 }
 
 /** A part of the page in which the places of single characters are needed. */
@@ -311,7 +315,10 @@ export class OpenRun {
       mcid: style.mark.mcid,
       artifact: style.mark.artifact,
       hyphenated: this.hyphenated,
-      invisible: style.invisible
+      invisible: style.invisible,
+      ...(style.stacked === true && { stacked: true }),
+      ...(style.mark.suspect === true && { suspect: true }),
+      ...(style.mark.expansion !== undefined && { expansion: style.mark.expansion })
     }
   }
 }

@@ -27,6 +27,7 @@ export const sameStyle = (a: Style, b: Style): boolean =>
     a.color === b.color &&
     a.mark.mcid === b.mark.mcid &&
     a.mark.artifact === b.mark.artifact &&
+    a.mark.expansion === b.mark.expansion &&
     a.invisible === b.invisible)
 
 /**

@@ -1,16 +1,19 @@
 import type { TextRun } from "../../../model/page-content.ts"
 import { MAX_PAGE_CHARACTERS } from "../../../model/pdf-document.ts"
 import { isLetterFromRight } from "../../../stages/lines/script-direction.ts"
-import { type Matrix, mapBox, mapX, mapY } from "../content/geometry.ts"
+import { type Matrix, mapX, mapY } from "../content/geometry.ts"
 import type { Layers } from "../content/layers.ts"
 import { type Mark, markOf, markWithin, OFF, UNMARKED } from "../content/marks.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
 import { pdfError } from "../failure.ts"
 import { isAccent } from "./accents.ts"
+import { place, readBox, readSpan } from "./character-place.ts"
 import { type FontTable, nameOf } from "./fonts.ts"
+import type { GlyphsOfPage } from "./glyph-names.ts"
 import { characterOrder } from "./line-order.ts"
 import { OpenRun, type Place, type Style } from "./open-run.ts"
 import { privateCharacter } from "./private-use.ts"
+import { type Cell, mayBeStacked, stackedSigns, standsBelow } from "./stacked-signs.ts"
 import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
 
 const SPACE = 0x20
@@ -37,7 +40,10 @@ const BACK = 2
 /** A baseline that differs by more than this, in font sizes, is another one (a footnote's mark, an exponent). */
 const BASELINE = 0.05
 
+/** Signs right below the one before them from which on a page is looked at for columns of them. */
+const STACKED = 2
 const NO_CODES: ReadonlyMap<number, number> = new Map()
+const NO_CELLS: ReadonlyMap<number, Cell> = new Map()
 
 /** A thread reads one page at a time. */
 const gathering = new OpenRun()
@@ -50,8 +56,8 @@ interface RunsOf {
   readonly layers: Layers
   readonly inherited: ReadonlyMap<number, Mark>
   readonly places: ReadonlyArray<Place> | undefined
-  /** The letters of a ligature that pdfium knows no character for, by its font's name and its code. */
-  readonly ligature: (font: string, code: number) => string | undefined
+  /** What its fonts say of glyphs that pdfium knows no character for. */
+  readonly glyphs: GlyphsOfPage
 }
 
 /** State of the reading of a page. */
@@ -74,10 +80,12 @@ interface Reading {
   fromRight: boolean
   /** Characters that are others than pdfium says. */
   codes: ReadonlyMap<number, number>
+  /** How many signs are right below the one before them, and the place of that one. */
+  stacked: number
+  above: { x0: number; y0: number }
+  /** Characters of lines that are written downwards, upright. */
+  cells: ReadonlyMap<number, Cell>
 }
-
-/** The character that is read: its baseline, its box, and where it begins and ends on its line. One a thread: no garbage. */
-const place = { x: 0, y: 0, across: 0, x0: 0, y0: 0, x1: 0, y1: 0, start: 0, end: 0 }
 
 const closeRun = ({ of, runs }: Reading, next?: number) => {
   if (gathering.style !== undefined) runs.push(gathering.finish(gathering.style, of.places, next))
@@ -97,6 +105,16 @@ const isInkless = (reading: Reading, at: number, code: number): boolean => {
   return true
 }
 
+/** What the font of a text object says of its glyphs, where the document does not say which characters they are. */
+const glyphsOf = ({ fonts, of, pdfium, text }: Reading, object: number, at: number) => {
+  const { call } = pdfium
+  if (call.FPDFText_HasUnicodeMapError(text, at) !== 1) return undefined
+  const font = call.FPDFTextObj_GetFont(object)
+  if (call.FPDFFont_GetIsEmbedded(font) !== 1 || !of.glyphs.isByGlyph(nameOf(pdfium, font))) return undefined
+  const letters = fonts.lettersOf(font)
+  return letters.size === 0 ? undefined : letters
+}
+
 /** The style of a text object that begins with this character; its baseline is written to `place`. */
 const beginObject = (reading: Reading, object: number, at: number): Style => {
   const { fonts, of, pdfium, styles, text } = reading
@@ -108,6 +126,8 @@ const beginObject = (reading: Reading, object: number, at: number): Style => {
     const own = markOf(pdfium, object, of.layers)
     const mark = markWithin(own, of.inherited.get(object) ?? UNMARKED)
     style = styleOf(pdfium, fonts, { page: of.matrix, text, character: at, object, mark })
+    const glyphs = glyphsOf(reading, object, at)
+    if (glyphs !== undefined) style = { ...style, glyphs }
     styles.set(object, style)
   }
   reading.style = style
@@ -118,62 +138,6 @@ const beginObject = (reading: Reading, object: number, at: number): Style => {
   place.y = mapY(of.matrix, originX, originY)
   place.across = place.y * style.dx - place.x * style.dy
   return style
-}
-
-/** Height of the mathematical axis above the baseline, in font sizes. */
-const AXIS = 0.25
-
-/**
- * Writes the ink box of a hanging glyph to `place`, with the baseline that it would have on a line: brackets and sums
- * are centred on the axis.
- */
-const readInk = ({ of, pdfium, text }: Reading, at: number, size: number) => {
-  const { call, memory } = pdfium
-  const { scratch } = memory
-  if (call.FPDFText_GetCharBox(text, at, scratch, scratch + 8, scratch + 16, scratch + 24) === 0) return
-  const [left, right, bottom, top] = [0, 8, 16, 24].map((offset) => memory.double(scratch + offset))
-  Object.assign(place, mapBox(of.matrix, left ?? 0, bottom ?? 0, right ?? 0, top ?? 0))
-  place.y = (place.y0 + place.y1) / 2 + AXIS * size
-  place.across = place.y
-}
-
-/** The character's box into `place`; its baseline where it has none. */
-const readBox = (reading: Reading, at: number, style: Style) => {
-  const { of, pdfium, text } = reading
-  const { call, memory } = pdfium
-  place.x0 = place.x1 = place.x
-  place.y0 = place.y1 = place.y
-  if (style.tex?.hanging === true && style.angle === 0) return readInk(reading, at, style.size)
-  if (call.FPDFText_GetLooseCharBox(text, at, memory.scratch) === 0) return
-  // FS_RECTF: left, top, right, bottom.
-  const { floats } = memory
-  const slot = memory.scratch >>> 2
-  const left = floats[slot] ?? 0
-  const top = floats[slot + 1] ?? 0
-  const right = floats[slot + 2] ?? 0
-  const bottom = floats[slot + 3] ?? 0
-  const { a, b, c, d, e, f } = of.matrix
-  if (b === 0 && c === 0) {
-    place.x0 = a * left + e
-    place.x1 = a * right + e
-    place.y0 = d * top + f
-    place.y1 = d * bottom + f
-    if (place.x0 > place.x1) [place.x0, place.x1] = [place.x1, place.x0]
-    if (place.y0 > place.y1) [place.y0, place.y1] = [place.y1, place.y0]
-  } else Object.assign(place, mapBox(of.matrix, left, bottom, right, top))
-}
-
-/** Writes the begin and the end of the character along its line to `place`. */
-const readSpan = ({ angle, dx, dy }: Style) => {
-  const { x0, x1, y0, y1 } = place
-  place.start = x0
-  place.end = x1
-  if (angle === 0) return
-  // Along a slanted line the upright box is too wide: what it has along the direction is the nearest to the width.
-  const along = ((x0 + x1) / 2) * dx + ((y0 + y1) / 2) * dy
-  const reach = Math.abs(dx) > Math.abs(dy) ? ((x1 - x0) * Math.abs(dx)) / 2 : ((y1 - y0) * Math.abs(dy)) / 2
-  place.start = along - reach
-  place.end = along + reach
 }
 
 /** Whether a character is one that pdfium saw in a gap. */
@@ -262,17 +226,45 @@ const characterOf = ({ pdfium: { call }, text }: Reading, at: number, code: numb
 }
 
 /** The letters of a ligature of a text's face that pdfium knows by its code alone; undefined for anything else. */
-const ligatureOf = ({ object, of, pdfium }: Reading, code: number): string | undefined =>
-  of.ligature(nameOf(pdfium, pdfium.call.FPDFTextObj_GetFont(object)), code)
+const ligatureOf = ({ object, of, pdfium }: Reading, code: number, style: Style): string | undefined =>
+  code < SPACE && style.tex === null
+    ? of.glyphs.ligature(nameOf(pdfium, pdfium.call.FPDFTextObj_GetFont(object)), code)
+    : undefined
+
+/** The letters of a glyph by what its font says; one that it does not name is no letter. */
+const letterOf = (
+  { pdfium: { call }, text }: Reading,
+  at: number,
+  code: number,
+  glyphs: ReadonlyMap<number, string>
+): string => glyphs.get(call.FPDFText_IsHyphen(text, at) === 1 ? HYPHEN : code) ?? "\ufffd"
 
 /** Whether the code of a glyph may be taken for that of a space, a hyphen or a line's end. */
 const mayBeGlyph = ({ pdfium: { call }, style, text }: Reading, at: number, code: number): boolean =>
   code < SPACE ||
+  (code <= SOFT_HYPHEN && style?.glyphs !== undefined) ||
   (code <= HYPHEN && style?.tex?.hanging === true) ||
   (code === HYPHEN && call.FPDFText_HasUnicodeMapError(text, at) === 1)
 
+/** A sign in a column. The spaces and the ends of lines that pdfium sees there are those of lines from the left. */
+const readStacked = (
+  reading: Reading,
+  at: number,
+  code: number,
+  { cell, isFresh, style }: { readonly cell: Cell; readonly isFresh: boolean; readonly style: Style }
+) => {
+  Object.assign(place, cell)
+  const downwards = { ...style, angle: 90, dx: 0, dy: 1, stacked: true }
+  if (at > 0 && isGenerated(reading, at - 1)) gathering.dropSpace()
+  reading.lineEnded = cell.begins && gathering.style !== undefined
+  if (gathering.style !== undefined) separate(reading, gathering.style, downwards, at, code, isFresh)
+  if (gathering.style === undefined) gathering.begin(downwards, place.y, place.across)
+  gathering.add(code, place)
+}
+
 const readCharacter = (reading: Reading, at: number) => {
-  const { call } = reading.pdfium
+  const { of, pdfium } = reading
+  const { call } = pdfium
   const meant = reading.codes.size === 0 ? undefined : reading.codes.get(at)
   const bare = meant ?? call.FPDFText_GetUnicode(reading.text, at) >>> 0
   const doubtful = mayBeGlyph(reading, at, bare)
@@ -287,12 +279,19 @@ const readCharacter = (reading: Reading, at: number) => {
   const known = isFresh ? undefined : reading.style
   const style = known ?? beginObject(reading, object, at)
   if (style.mark === OFF) return
-  const letters = bare < SPACE && style.tex === null ? ligatureOf(reading, bare) : undefined
+  const letters =
+    style.glyphs === undefined ? ligatureOf(reading, bare, style) : letterOf(reading, at, bare, style.glyphs)
   const code = letters?.codePointAt(0) ?? characterOf(reading, at, bare, style)
   if (doubtful && isInkless(reading, at, code)) return
-  readBox(reading, at, style)
+  const cell = reading.cells.get(at)
+  if (cell !== undefined) return readStacked(reading, at, code, { cell, isFresh, style })
+  readBox(pdfium, of.matrix, reading.text, at, style)
   const { x, x0, x1, y, y0, y1 } = place
   if (!Number.isFinite(x + y + x0 + x1 + y0 + y1)) return
+  if (mayBeStacked(code)) {
+    if (standsBelow(reading.above, place, style.size)) reading.stacked += 1
+    reading.above = { x0, y0 }
+  }
   readSpan(style)
   if (gathering.style !== undefined) separate(reading, gathering.style, style, at, code, isFresh)
   if (gathering.style === undefined) gathering.begin(style, y, place.across)
@@ -321,18 +320,27 @@ export const readRuns = (pdfium: Pdfium, fonts: FontTable, of: RunsOf): Readonly
       wordy: 0,
       lineEnded: false,
       fromRight: false,
-      codes: NO_CODES
+      codes: NO_CODES,
+      stacked: 0,
+      above: { x0: 0, y0: 0 },
+      cells: NO_CELLS
     }
     const reading: Reading = { pdfium, fonts, of, text, runs, styles: new Map(), ...state }
     gathering.style = undefined
-    for (let at = 0; at < count && !reading.fromRight; at++) readCharacter(reading, at)
-    if (reading.fromRight) {
-      Object.assign(reading, state)
+    const again = (changes: Partial<Reading>) => {
+      Object.assign(reading, state, changes)
       gathering.style = undefined
       runs.length = 0
-      const { codes, order } = characterOrder(pdfium, { text, count, matrix: of.matrix })
-      reading.codes = codes
+    }
+    for (let at = 0; at < count && !reading.fromRight; at++) readCharacter(reading, at)
+    const page = { text, count, matrix: of.matrix }
+    if (reading.fromRight) {
+      const { codes, order } = characterOrder(pdfium, page)
+      again({ codes })
       for (const at of order) readCharacter(reading, at)
+    } else if (reading.stacked >= STACKED) {
+      again({ cells: stackedSigns(pdfium, page) })
+      for (let at = 0; at < count; at++) readCharacter(reading, at)
     }
     closeRun(reading)
     return runs

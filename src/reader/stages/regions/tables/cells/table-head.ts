@@ -1,4 +1,4 @@
-import { greatest, median } from "../../../../model/lists.ts"
+import { greatest, least, median } from "../../../../model/lists.ts"
 import { isCode, type Line } from "../../../lines/line.ts"
 
 /** What is known of a cell's looks. */
@@ -86,6 +86,21 @@ const isOneOfThem = ([first = [], ...rest]: Rows): boolean =>
     return (alike >= FEWEST_ALIKE && alike >= MOSTLY * filled.length) || filled.includes(text)
   })
 
+/** Size of labels above values, as a part of theirs, and the longest one, in letters. */
+const SMALLER = 0.9
+const LONGEST_LABEL = 40
+
+const sizesOf = (row: ReadonlyArray<Looks>): ReadonlyArray<number> =>
+  row.flatMap(({ lines }) => lines.map(({ size }) => size))
+
+/** Whether a row is labels in small print above one row of values, as invoices and forms have them. */
+const areLabels = (first: ReadonlyArray<Looks>, rest: Rows): boolean => {
+  const [values = [], ...more] = rest
+  if (more.length > 0 || first.length < 2 || values.length !== first.length) return false
+  if (greatest(sizesOf(first)) > SMALLER * least(sizesOf(values))) return false
+  return first.every(({ text }) => /\p{L}/u.test(text) && !/\d/.test(text) && text.length <= LONGEST_LABEL)
+}
+
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
@@ -99,7 +114,7 @@ const namesColumns = (rows: Rows): boolean => {
   if (isOneOfThem(rows)) return false
   const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
   const areShort = filled.every(({ text }) => text.length <= MAX_NAME)
-  return figuresBelow || (rest.length >= 2 && areShort && !isAsLong(rows))
+  return figuresBelow || areLabels(first, rest) || (rest.length >= 2 && areShort && !isAsLong(rows))
 }
 
 /**

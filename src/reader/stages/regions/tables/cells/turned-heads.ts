@@ -14,7 +14,7 @@ const LONGEST = 60
 const LONGEST_CELL = 24
 /** How far the first row is below its head, and the rows from each other, in font sizes. */
 const BELOW = 4
-/** How far a name may end above the lowest one, as a part of its own length: names are set at the foot of their cells, or in the middle. */
+/** How far a name may end above the lowest one, as a part of its length: names are set at the foot of their cells, or in the middle. */
 const UNEVEN = 0.75
 /** More turned words on a page are its text. */
 const MOST = 200
@@ -41,7 +41,7 @@ const nameOf = (run: TextRun): ReadonlyArray<Name> => {
   return quarterOf(run.angle) % 180 === 90 ? [{ run, x: middleX(box), foot: box.y1, length }] : []
 }
 
-/** Names beside one another at one foot, set alike. */
+/** Names side by side at one foot, set alike. */
 const groupsOf = (names: ReadonlyArray<Name>): ReadonlyArray<ReadonlyArray<Name>> => {
   const alike = Map.groupBy(names, ({ run }) => `${Math.round(run.angle)} ${Math.round(run.size)}`)
   return [...alike.values()].flatMap((of) => {
@@ -104,7 +104,8 @@ const upright = ({ run, x }: Name, foot: number, order: number): Segment => {
     pieces: [{ run: stood, text, x0: box.x0, x1: box.x1, raise: undefined }],
     order,
     characters: text.length,
-    hyphenated: false
+    hyphenated: false,
+    heads: true
   }
 }
 

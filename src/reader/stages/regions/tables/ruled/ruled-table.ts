@@ -1,5 +1,5 @@
 import { centreIn, crosses, liesIn, middleX, middleY } from "../../../../model/geometry.ts"
-import { greatest, addTo } from "../../../../model/lists.ts"
+import { greatest, addTo, least } from "../../../../model/lists.ts"
 import type { Drawing } from "../../../../model/page-content.ts"
 import type { Placed } from "../../../../model/placed.ts"
 import type { InlineContext } from "../../../lines/inline.ts"
@@ -102,6 +102,26 @@ const finished = (
   ...[rows, single, xs]: Parameters<typeof withBroken>
 ): ReadonlyArray<ReadonlyArray<RawCell>> => withRoom(withBroken(rows, single, xs), xs)
 
+/** Greatest distance of column names from the upper rule, in font sizes. */
+const HEADS_ABOVE = 2
+
+/** Names that lean over the columns of a grid, above its upper rule: its head. */
+const headsAbove = (
+  segments: ReadonlyArray<Segment>,
+  xs: ReadonlyArray<number>,
+  top: number
+): ReadonlyArray<RawCell> => {
+  const above = segments.filter(
+    ({ baseline, heads, size }) =>
+      heads === true && baseline < top + size / 2 && top - baseline < HEADS_ABOVE * size
+  )
+  const cells = xs.slice(1).map((right, at): RawCell => {
+    const isOver = (one: Segment): boolean => middleX(one) >= (xs[at] ?? 0) && middleX(one) < right
+    return { segments: above.filter(isOver), colSpan: 1, rowSpan: 1 }
+  })
+  return cells.filter((cell) => cell.segments.length > 0).length < 2 ? [] : cells
+}
+
 /** A table of a grid of rules, with the segments in it. */
 const gridTable = (
   rules: Rules,
@@ -140,7 +160,16 @@ const gridTable = (
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
   const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
   if (columns > MOST_SPANNED * most) return undefined
-  return { placed: { block: tableOf(finished(tableRows, single, xs), context, undefined), ...box }, taken }
+  const body = finished(tableRows, single, xs)
+  const isWhole = body[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) === columns
+  const head = isWhole ? headsAbove(segments, xs, box.y0) : []
+  if (head.length === 0) return { placed: { block: tableOf(body, context, undefined), ...box }, taken }
+  const names = head.flatMap((cell) => cell.segments)
+  const y0 = least(names.map((name) => name.y0))
+  return {
+    placed: { block: tableOf([head, ...body], context, 1), ...box, y0: Math.min(box.y0, y0) },
+    taken: [...taken, ...names]
+  }
 }
 
 /** True for one rule each way: below the column names and right of the row names. White space separates the rest. */

@@ -188,3 +188,27 @@ describe("a first row whose cells are of the kind of those below", () => {
     assert.strictEqual(names("Length (m)", "river (long)", "stone (short)", "letter (none)"), 3)
   })
 })
+
+describe("labels above values", () => {
+  const labels = (size: number, ...rows: ReadonlyArray<ReadonlyArray<string>>) =>
+    htmlBelowText(
+      rows.flatMap((row, at) =>
+        row.map((text, column) =>
+          run(text, COLUMNS[column] ?? 0, TOP + 12 * at, { size: at === 0 ? size : 10 })
+        )
+      )
+    )
+  const NAMES = ["Invoice date", "Due date", "Your order"]
+  const VALUES = ["3 May 2021", "17 May 2021", "L-77"]
+
+  it("name their columns where they are small print", () => {
+    const html = labels(7, NAMES, VALUES)
+    assert.strictEqual(count(html, 'th scope="col"'), 3)
+    assert.include(html, "<td>L-77</td>")
+  })
+
+  it("name none in the print of the values, with numbers, or above words that go on", () => {
+    assert.strictEqual(count(labels(10, NAMES, VALUES), 'th scope="col"'), 0)
+    assert.strictEqual(count(labels(7, ["Room 1", "Room 2", "Room 3"], VALUES), 'th scope="col"'), 0)
+  })
+})

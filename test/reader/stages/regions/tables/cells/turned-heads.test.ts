@@ -38,6 +38,26 @@ describe("words that stand over the columns of a table", () => {
     assert.deepEqual(heads(htmlBelowText([...names(315), ...rows(3)], grid)), NAMES)
   })
 
+  it("are its head also where its rules begin below them", () => {
+    const below = [
+      ...[300, 316, 332, 348].map((y) => rule(60, y, 340, y)),
+      ...[60, 172, 212, 252, 292, 340].map((x) => rule(x, 300, x, 348))
+    ]
+    for (const angle of [270, 315]) {
+      const html = htmlBelowText([...names(angle), ...rows(3)], below)
+      assert.deepEqual(heads(html), NAMES)
+      assert.strictEqual(html.match(/<tr>/g)?.length, 4)
+      assert.notInclude(html, 'role="note"')
+    }
+    // Words that stand far above a grid are none of its heads.
+    const far = names(315).map((one) => ({
+      ...one,
+      box: { ...one.box, y0: one.box.y0 - 60, y1: one.box.y1 - 60 },
+      baseline: one.baseline - 60
+    }))
+    assert.deepEqual(heads(htmlBelowText([...far, ...rows(3)], below)), [])
+  })
+
   it("are none over words of the text, in a margin, or with one row below", () => {
     const text = [
       "The rivers of the north and of the south are deeper than those",
