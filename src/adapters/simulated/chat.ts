@@ -13,6 +13,7 @@ export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
   Effect.map(SimulatedMail, ({ outbox }) =>
     Chat.of({
       configured: true,
+      where: "the outbox",
       post: Effect.fnUntraced(
         function* (text) {
           const now = yield* Clock.currentTimeMillis

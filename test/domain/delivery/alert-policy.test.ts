@@ -95,7 +95,7 @@ it("the mail says what became of a send in words; a status that nobody knows as 
     occurredAt: undefined
   } as const
   const whatOf = (event: string) => {
-    const mail = alertMail({ ...failed, event })
+    const mail = alertMail({ ...failed, event }, "https://postlane.test")
     return mail.kind === "alert" ? mail.what : undefined
   }
   expect(whatOf("bounced")).toBe("bounced")

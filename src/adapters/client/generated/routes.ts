@@ -252,5 +252,8 @@ export const ROUTES = {
     messageAccessibility: "GET /dev/messages/{id}/accessibility text",
     messageFile: "GET /dev/messages/{id}/files/{index} bytes",
     messageContent: "GET /dev/outbox/{id}/content"
+  },
+  links: {
+    tryLinks: "POST /dev/outbox/{id}/link-tries"
   }
 } as const

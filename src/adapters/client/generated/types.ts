@@ -136,6 +136,11 @@ export interface ProblemIssue {
   readonly message: string
 }
 
+export interface LinkTries {
+  readonly tries: ReadonlyArray<{ readonly href: string; readonly outcome: "answered" | "silent" | "skipped"; readonly status: number | null; readonly leadsTo: string | null; readonly why: string | null }>
+  readonly left: number
+}
+
 export interface OutboxMail {
   readonly id: string
   readonly via: string
@@ -2002,7 +2007,7 @@ export interface Operations {
   /** The messages that the simulated providers delivered, newest first: `GET /dev/outbox` */
   readonly "embedded.outbox": {
     readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
-    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string; readonly idempotencyKey: string | null; readonly category: string | null }>; readonly lookedUntil: string | null }
+    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string; readonly idempotencyKey: string | null; readonly category: string | null; readonly source: string | null; readonly bytes: number | null; readonly attachments: number | null }>; readonly total: number; readonly lookedUntil: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
@@ -2015,7 +2020,7 @@ export interface Operations {
   }
   /** One message as it was sent (RFC 5322): `GET /dev/outbox/{id}` */
   readonly "embedded.message": {
-    readonly input: { readonly id: string | number }
+    readonly input: { readonly id: string | number; readonly download?: "yes" | undefined }
     readonly success: Uint8Array
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
@@ -2078,7 +2083,7 @@ export interface Operations {
   }
   /** One message as a page: `GET /dev/messages/{id}` */
   readonly "reader.messagePage": {
-    readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined }
+    readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined; readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
@@ -2109,6 +2114,13 @@ export interface Operations {
     readonly input: { readonly id: string | number }
     readonly success: OutboxMail
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Tries the links of a message: `POST /dev/outbox/{id}/link-tries` */
+  readonly "links.tryLinks": {
+    readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
+    readonly success: LinkTries
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
 }

@@ -275,19 +275,17 @@ export const bulkCompleted: Writer<"bulk-completed"> = (data, { line, link, some
         caption: `Files of order ${line(data.bulkId)}`,
         columns: [
           { name: "File", figures: false },
-          { name: "Outcome", figures: false },
-          { name: "Result", figures: false }
+          { name: "Outcome", figures: false, own: true }
         ],
         rows: some<(typeof data.items)[number], Row>(
           data.items,
           ({ fileName, noModelPages, outcome, url }) => [
-            line(fileName),
+            url === undefined ? line(fileName) : link(fileName, url),
             noModelPages === 0
               ? OUTCOME[outcome]
-              : `${OUTCOME[outcome]}; high fidelity was not available for ${counted(noModelPages, "page", "pages")}`,
-            url === undefined ? "No result" : link(`Open ${line(fileName)}`, url)
+              : `${OUTCOME[outcome]}; high fidelity was not available for ${counted(noModelPages, "page", "pages")}`
           ],
-          (more) => [`${count(more)} more`, "Not listed", "On your files page"]
+          (more) => [`${count(more)} more`, "On your files page"]
         )
       }
     ],

@@ -40,7 +40,15 @@ beforeAll(async () => {
           filters.push(filter)
           return whenUp(messages)
         }),
-      page: () => Effect.suspend(() => whenUp({ entries: messages, lookedUntil: stoppedAt })),
+      page: () =>
+        Effect.suspend(() =>
+          whenUp({
+            entries: messages,
+            lookedUntil: stoppedAt,
+            looked: messages.length,
+            total: messages.length
+          })
+        ),
       entry: (id) => Effect.suspend(() => whenUp(messages.find((one) => one.id === id))),
       remove: (id) =>
         Effect.suspend(() => {

@@ -3,6 +3,11 @@ import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
 import { checkAccessibility } from "./accessibility.js"
 import { fresh } from "./fresh.js"
+import { tryLinks } from "./links.js"
+import { keepPlace, watchList } from "./mail-list.js"
+
+watchList()
+keepPlace()
 
 const problem = byId("problem", HTMLElement)
 
@@ -27,7 +32,7 @@ const deleteMail = async () => {
   if (!yes) return
   try {
     await ask("DELETE", `/dev/outbox/${encodeURIComponent(remove.dataset["id"] ?? "")}`)
-    location.assign("/dev")
+    location.assign(remove.dataset["back"] ?? "/dev")
   } catch (failure) {
     fail(failure)
   }
@@ -55,7 +60,7 @@ const report = async (id, pressed) => {
     })
     const marks = (await fresh()).getElementById("marks")
     if (marks !== null) byId("marks", HTMLElement).replaceChildren(...marks.childNodes)
-    say(`Reported: ${pressed.textContent}`)
+    say(`Reported: ${pressed.textContent}. ${pressed.nextElementSibling?.textContent ?? ""}`)
   } catch (failure) {
     fail(failure)
   }
@@ -68,4 +73,27 @@ if (check instanceof HTMLButtonElement) {
     if (check.getAttribute("aria-disabled") !== "true")
       void checkAccessibility(check, byId("checked", HTMLElement))
   })
+}
+
+const trial = document.getElementById("try")
+if (trial instanceof HTMLButtonElement) {
+  trial.hidden = false
+  trial.addEventListener("click", () => {
+    if (trial.getAttribute("aria-disabled") !== "true") void tryAll(trial)
+  })
+}
+
+/** @param {HTMLButtonElement} pressed */
+const tryAll = async (pressed) => {
+  show(problem, undefined)
+  pressed.setAttribute("aria-disabled", "true")
+  try {
+    const came = await tryLinks(pressed.dataset["id"] ?? "")
+    show(byId("tried", HTMLElement), `${came}.`)
+    say(came)
+  } catch (failure) {
+    fail(failure)
+  } finally {
+    pressed.removeAttribute("aria-disabled")
+  }
 }
