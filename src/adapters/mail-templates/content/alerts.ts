@@ -39,8 +39,7 @@ export const alert: Writer<"alert"> = (data, { line, link, some, url }) => {
         : [
             paragraph(
               "It may have suppressed its address: ",
-              link("see the suppressions", data.suppressionsUrl),
-              "."
+              link("see the suppressions", data.suppressionsUrl)
             )
           ]),
       {

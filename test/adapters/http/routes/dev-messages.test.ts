@@ -144,7 +144,7 @@ describe("a message's page", () => {
       /<th [^>]*>Subject<\/th><td [^>]*><div>Your &lt;order&gt;<\/div>/
     )
     expect((await look("source")).text).toContain("Content-Type: multipart/")
-    expect((await look("source")).text).toContain(`href="/dev/outbox/${id}"`)
+    expect((await look("source")).text).toContain(`href="/dev/outbox/${id}?download=yes"`)
     const files = (await look("files")).text
     expect(files).toContain("ré&quot;&#39;port.html")
     expect(files).toContain("Attachments (3)")
