@@ -39,10 +39,13 @@ const makeWorld = (
         Dns.of({
           cname: () => Effect.succeed([]),
           mx: () =>
-            Effect.sync(() => {
-              looks += 1
-              return [{ exchange: "Feedback.test.", priority: 10 }]
-            }),
+            // Others ask before the answer is there.
+            Effect.andThen(Effect.yieldNow, () =>
+              Effect.sync(() => {
+                looks += 1
+                return [{ exchange: "Feedback.test.", priority: 10 }]
+              })
+            ),
           txt: options.txt ?? (() => Effect.fail(new DnsFailure({ message: "the resolver refused" })))
         })
       )

@@ -61,6 +61,7 @@ describe("a record of the sender domain", () => {
     assert.strictEqual(state(SPF, "v=spf1 include:amazonses.com ~all", "v=spf1 -all")[0], "different")
     assert.strictEqual(state(DMARC, "v=DMARC1; p=none", "v=DMARC1; p=reject")[0], "different")
     assert.strictEqual(state(DKIM_TEXT, "v=DKIM1; p=")[0], "different")
+    assert.strictEqual(state({ ...DKIM_TEXT, value: "no key" }, "another")[0], "different")
     for (const record of [CNAME, MX, SPF, DMARC, DKIM_TEXT])
       assert.deepStrictEqual(state(record), ["missing", undefined])
     assert.deepStrictEqual(state(SPF, "google=1"), ["missing", undefined])
