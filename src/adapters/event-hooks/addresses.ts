@@ -42,9 +42,9 @@ export const makeAddressCheck = (allowed: ReadonlyArray<string>, resolve: Resolv
     const addresses = parseAddress(host) === undefined ? await resolve(host) : [host]
     const free = addresses.filter((address) => isPublicAddress(address) || isAllowed(address))
     if (free.length === 0) {
-      throw new AddressRefused(
-        `${host} is at ${addresses.slice(0, 3).join(", ") || "no address"}, which is not one of the internet: ${hint}`
-      )
+      const where =
+        addresses[0] === host ? "" : ` is at ${addresses.slice(0, 3).join(", ") || "no address"}, which`
+      throw new AddressRefused(`${host}${where} is not one of the internet: ${hint}`)
     }
     return free
   }

@@ -41,7 +41,7 @@ export const STYLE = {
   button: `${FONT};display:inline-block;padding:12px 20px;font-size:16px;line-height:1.5;font-weight:700;color:${LIGHT.onLink};text-decoration:none`,
   table: "width:100%;border-collapse:collapse;margin:0 0 16px",
   caption: `${TEXT};text-align:left;font-weight:700;padding:0 0 8px`,
-  header: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere`,
+  header: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere;min-width:96px`,
   headerOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,
   headerFigure: `${TEXT};text-align:right;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,
   dataOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,

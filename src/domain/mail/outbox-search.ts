@@ -13,10 +13,13 @@ export interface SearchedMail {
   readonly tags?: Readonly<Record<string, string>> | undefined
   /** How many files are attached. */
   readonly files?: number | undefined
+  /** The provider's id of it, and the idempotency key of its send. */
+  readonly messageId?: string | undefined
+  readonly key?: string | undefined
 }
 
-/** Operators whose value is a text that the mail has there, whatever its case. */
-const TEXT_OPERATORS = ["from", "to", "subject", "tag"] as const
+/** Operators whose value is a text that the mail has there, whatever its case; `id` is all of one. */
+const TEXT_OPERATORS = ["from", "to", "subject", "tag", "id"] as const
 
 /** Operators whose value is a day, or a time, in UTC. */
 const TIME_OPERATORS = ["before", "after"] as const
@@ -153,6 +156,8 @@ const meets = (mail: SearchedMail, term: SearchTerm): boolean => {
       return includes([subject], term.text)
     case "tag":
       return hasTag(tags, term.text)
+    case "id":
+      return [mail.messageId, mail.key].some((id) => id?.toLowerCase() === term.text)
     case "attachment":
       return files > 0
     case "before":

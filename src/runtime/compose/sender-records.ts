@@ -120,7 +120,10 @@ export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
   const uses = (provider: Provider) => named.includes(provider) && real[provider]
   const simulated = named
     .filter((provider) => !real[provider])
-    .map((provider) => `${provider}: simulated here: nothing is sent, and nothing has to be published for it`)
+    .map(
+      (provider) =>
+        `${provider}: it is simulated, so that nothing is sent, and nothing has to be published for it`
+    )
   return Layer.succeed(
     SenderRecords,
     SenderRecords.of({
@@ -136,7 +139,11 @@ export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
         )
         const byHand = (["smtp", "postmark"] as const).filter(uses).map((provider) => BY_HAND[provider])
         return {
-          records: [...a.records, ...(b?.records ?? []), ...sharedRecords(settings.domains.sender)],
+          records: [
+            ...a.records,
+            ...(b?.records ?? []),
+            ...(named.some(uses) ? sharedRecords(settings.domains.sender) : [])
+          ],
           notes: [...a.notes, ...(b?.notes ?? []), ...byHand, ...simulated],
           providerB: b && { identity: b.identity }
         }

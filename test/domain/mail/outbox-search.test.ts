@@ -20,6 +20,8 @@ const mail = (changes: Partial<SearchedMail> = {}): SearchedMail => ({
   text: "The code is 4711",
   tags: { campaign: "Spring", [KEY_TAG]: "feed" },
   files: 1,
+  messageId: "m-1",
+  key: "Order 17/A",
   ...changes
 })
 
@@ -41,6 +43,9 @@ describe("a search of the outbox", () => {
     ["tag:campaign=spring", true],
     ["tag:spring", true],
     ["tag:feed", false],
+    ["id:M-1", true],
+    ['id:"order 17/a"', true],
+    ["id:m", false],
     ["has:attachment", true],
     ["has:attachments from:news receipt", true],
     ["before:2026-03-11", true],
@@ -90,7 +95,7 @@ const day = fc
   .date({ min: new Date("2000-01-01"), max: new Date("2099-12-31"), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 10))
 const term: fc.Arbitrary<SearchTerm> = fc.oneof(
-  fc.record({ is: fc.constantFrom("words", "from", "to", "subject", "tag"), text: value }),
+  fc.record({ is: fc.constantFrom("words", "from", "to", "subject", "tag", "id"), text: value }),
   fc.constant<SearchTerm>({ is: "attachment" }),
   fc
     .tuple(fc.constantFrom("before", "after"), day)

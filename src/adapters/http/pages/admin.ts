@@ -184,12 +184,12 @@ ${listPlace("Event hooks, newest first")}
 ${pager}
 ${confirmDialog}`
 
-const SENDER_DOMAIN = html`<p>Receivers trust mail from <strong id="domain">your domain</strong> where these records are in its DNS. Enter each as it is where the domain’s DNS is kept, and do not let it be proxied. A new record is seen after minutes, at times after a day.</p>
+const SENDER_DOMAIN = html`<p>Receivers trust mail from <strong id="domain">your domain</strong> once these records are in its DNS. Enter each as it stands here, without a proxy, where you manage the domain. It can take from minutes to a day until a new one is seen.</p>
 <p id="summary" hidden></p>
 <div class="buttons above"><button type="button" id="again" hidden>Look again</button><span class="help" id="looked"></span></div>
 ${listPlace("Records of the sender domain")}
 <div id="advice-box" hidden><h2>What to mend</h2><ul id="advice" class="others"></ul></div>
-<div id="notes-box" hidden><h2>What is not known</h2><ul id="notes" class="others"></ul></div>`
+<div id="notes-box" hidden><h2>Notes</h2><ul id="notes" class="others"></ul></div>`
 
 const NOTIFICATIONS = html`<p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>

@@ -143,10 +143,10 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
 ]
 
 /** The pages that are complete as they are served. */
-const makeComplete = Effect.gen(function* () {
+const makeComplete = Effect.fnUntraced(function* (outbox: boolean) {
   const document = yield* makeDocumentPages
   const customer = yield* makeCustomerPages
-  const mail = yield* makeMailPages
+  const mail = yield* makeMailPages(outbox)
   const { page: health, stream } = yield* makeHealthPages
   const statistics = yield* makeStatisticsPage
   const complete = { style: ADMIN_STYLE, complete: true }
@@ -226,7 +226,7 @@ export const pageRoutes = (addresses: PublicAddresses, { outbox }: Pick<ShellPag
     Effect.fnUntraced(function* (router) {
       const assets = readAssets()
       const caller = yield* makeCaller(addresses)
-      const { pages, stream } = yield* makeComplete
+      const { pages, stream } = yield* makeComplete(outbox === true)
       yield* assetRoutes(router, assets)
       yield* router.add("GET", ROUTES.start, home)
       yield* router.add("GET", ROUTES.signIn, signIn(assets.pathOf))

@@ -702,7 +702,7 @@ it("dead letters go back, notifications are kept, figures are shown", async () =
 
 it("the sender domain's records are shown with their state, copied, and looked up again", async () => {
   await open("sender-domain")
-  await page.getByText("3 of 4 records to mend.").waitFor()
+  await page.getByText("3 of 4 records are not as asked for.").waitFor()
   expect(await page.getByRole("navigation", { name: "Admin" }).getByText("Sender domain").count()).toBe(1)
   await expectAccessible(page, "sender domain")
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"])

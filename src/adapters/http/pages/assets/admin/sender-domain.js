@@ -21,7 +21,7 @@ const STATES = {
 const PURPOSES = {
   dkim: "DKIM: signs the mail",
   spf: "SPF: who may send it",
-  dmarc: "DMARC: what receivers do with what is neither signed nor allowed",
+  dmarc: "DMARC: what receivers do with mail that fails both",
   "return path": "Return path: where bounces go",
   other: "Asked for by the provider"
 }
@@ -77,16 +77,19 @@ const columns = [
 
 /** @param {ReadonlyArray<Row>} records @returns {readonly ["done" | "problem" | "notice", string]} */
 const summaryOf = (records) => {
+  if (records.length === 0) return ["notice", "Nothing has to be published now."]
   const bad = records.filter(({ state }) => state === "missing" || state === "different").length
   const unknown = records.filter(({ state }) => state === "unknown").length
   if (bad > 0)
-    return ["problem", `${bad} of ${records.length} ${records.length === 1 ? "record" : "records"} to mend.`]
-  return unknown > 0
-    ? ["notice", `${unknown} of ${records.length} records could not be looked up.`]
-    : [
-        "done",
-        records.length === 1 ? "The record is published." : `All ${records.length} records are published.`
-      ]
+    return [
+      "problem",
+      `${bad} of ${records.length} ${records.length === 1 ? "record is" : "records are"} not as asked for.`
+    ]
+  if (unknown > 0) return ["notice", `${unknown} of ${records.length} could not be looked up.`]
+  return [
+    "done",
+    records.length === 1 ? "The record is published." : `All ${records.length} records are published.`
+  ]
 }
 
 /** @param {string} id @param {ReadonlyArray<Node | string>} items */
@@ -103,7 +106,7 @@ const draw = ({ advice, domain, lookedAt, notes, records }) => {
   const summary = byId("summary", HTMLElement)
   summary.className = mood
   show(summary, words)
-  fillTable(columns, records, "No provider asks for a record.")
+  fillTable(columns, records, "No provider that sends for real asks for a record.")
   fillList(
     "advice",
     advice.map(({ do: remedy, what, why }) =>
