@@ -6,14 +6,14 @@ import type { Verdict } from "./verdict.ts"
 /** What a record is for: DKIM signs, SPF and the return path are of bounces, DMARC says what receivers do with what fails both. */
 export type RecordPurpose = "dkim" | "spf" | "dmarc" | "return path" | "other"
 
-/** Whether a record is published as it has to be; `different`: another one stands there. */
+/** Whether a record is published as asked for; `different`: the name has another one. */
 export type RecordState = "published" | "different" | "missing" | "unknown"
 
 /** A record to publish, and what is published under its name. */
 export interface CheckedRecord extends DnsRecord {
   readonly purpose: RecordPurpose
   readonly state: RecordState
-  /** What stands there instead, or why it is not known. */
+  /** The other record, or why nothing is known. */
   readonly found: string | undefined
 }
 
@@ -53,7 +53,7 @@ type Judged = Pick<CheckedRecord, "state" | "found">
 const NOTHING: Judged = { state: "missing", found: undefined }
 const PUBLISHED: Judged = { state: "published", found: undefined }
 
-/** Published if one of them is as it has to be; otherwise what stands there. */
+/** Published if one of the texts is right; otherwise the texts that were found. */
 const amid = (texts: ReadonlyArray<string>, isRight: (text: string) => boolean): Judged =>
   texts.some(isRight)
     ? PUBLISHED

@@ -18,10 +18,10 @@ export interface SearchedMail {
   readonly key?: string | undefined
 }
 
-/** Operators whose value is a text that the mail has there, whatever its case; `id` is all of one. */
+/** Operators with a text: part of an address, subject or tag, or a whole id; case does not matter. */
 const TEXT_OPERATORS = ["from", "to", "subject", "tag", "id"] as const
 
-/** Operators whose value is a day, or a time, in UTC. */
+/** Operators with a day or a time in UTC. */
 const TIME_OPERATORS = ["before", "after"] as const
 
 type TextOperator = (typeof TEXT_OPERATORS)[number]
@@ -88,7 +88,7 @@ const timeOf = (value: string): number | undefined => {
 const memberOf = <A extends string>(names: ReadonlyArray<A>, name: string): A | undefined =>
   names.find((one) => one === name)
 
-/** A term, or why it is none. Undefined: there is nothing to look for. */
+/** The term of a token, or the reason why it has none; undefined for an empty one. */
 const termOf = ({ colon, text }: Token): SearchTerm | string | undefined => {
   const [name, value] =
     colon === undefined ? ["", ""] : [text.slice(0, colon).toLowerCase(), text.slice(colon + 1)]
@@ -108,7 +108,7 @@ const termOf = ({ colon, text }: Token): SearchTerm | string | undefined => {
   return text === "" ? undefined : { is: "words", text: text.toLowerCase() }
 }
 
-/** What a text asks for. Any text is a search: a part that looks like an operator and is none is a word. */
+/** Reads a search. Every text is one: unknown operators are words. */
 export const parseOutboxSearch = (search: string): OutboxSearch => {
   const parsed = tokensOf(search).map(termOf)
   return {

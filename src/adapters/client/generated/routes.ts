@@ -61,7 +61,11 @@ export const ROUTES = {
   },
   notifications: {
     readNotifications: "GET /api/admin/notifications",
-    writeNotifications: "PUT /api/admin/notifications"
+    writeNotifications: "PUT /api/admin/notifications",
+    testNotifications: "POST /api/admin/notifications/test"
+  },
+  senderDomain: {
+    look: "GET /api/admin/sender-domain"
   },
   suppressions: {
     listSuppressions: "GET /api/admin/email-suppressions",

@@ -788,8 +788,25 @@ export interface SuppressionRequest {
   readonly note?: string | undefined
 }
 
+export interface SenderDomain {
+  readonly domain: string
+  readonly lookedAt: string
+  readonly records: ReadonlyArray<{ readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly purpose: "dkim" | "spf" | "dmarc" | "return path" | "other"; readonly type: string; readonly name: string; readonly value: string; readonly priority: number | null; readonly state: "published" | "different" | "missing" | "unknown"; readonly found: string | null }>
+  readonly advice: ReadonlyArray<{ readonly status: "warn" | "fail"; readonly what: string; readonly why: string; readonly do: string }>
+  readonly notes: ReadonlyArray<string>
+}
+
+export interface NotificationTest {
+  readonly channel: "email" | "chat"
+}
+
 export interface Notifications {
   readonly email_delivery_failure: { readonly email: boolean; readonly chat: boolean }
+}
+
+export interface NotificationChannels {
+  readonly email_delivery_failure: { readonly email: boolean; readonly chat: boolean }
+  readonly channels: { readonly email: { readonly configured: boolean; readonly where: string | null; readonly settings: string }; readonly chat: { readonly configured: boolean; readonly where: string | null; readonly settings: string } }
 }
 
 export interface AlertAnswer {
@@ -1289,10 +1306,10 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL" | "ALERT_FAILED" | "ALERT_CHANNEL_UNCONFIGURED" | "SHUTTING_DOWN"
     readonly events: false
   }
-  /** Which alerts go where: `GET /api/admin/notifications` */
+  /** Which alerts go where, and where that is: `GET /api/admin/notifications` */
   readonly "notifications.readNotifications": {
     readonly input: Nothing
-    readonly success: Notifications
+    readonly success: NotificationChannels
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
@@ -1301,6 +1318,20 @@ export interface Operations {
     readonly input: { readonly body: Notifications }
     readonly success: Notifications
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Sends a test of the alerts by one channel: `POST /api/admin/notifications/test` */
+  readonly "notifications.testNotifications": {
+    readonly input: { readonly body: NotificationTest }
+    readonly success: NotificationTest
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "ALERT_FAILED" | "ALERT_CHANNEL_UNCONFIGURED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The DNS records of the sender domain, and whether they are published: `GET /api/admin/sender-domain` */
+  readonly "senderDomain.look": {
+    readonly input: { readonly fresh?: "yes" | undefined }
+    readonly success: SenderDomain
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
