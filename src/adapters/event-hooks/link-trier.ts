@@ -39,9 +39,63 @@ interface LinkTrierOptions {
   readonly resolve?: Resolve
 }
 
+/** Asks an address, once it is checked. */
+type Ask = (
+  url: URL,
+  signal: AbortSignal
+) => Promise<{ readonly status: number; readonly location: string | undefined }>
+
+const makeAsk =
+  (
+    addressesOf: (url: URL) => Promise<ReadonlyArray<string>>,
+    { withPool }: ReturnType<typeof makeConnections>
+  ): Ask =>
+  async (url, signal) =>
+    withPool(url, await addressesOf(url), async (pool) => {
+      const { body, headers, statusCode } = await pool.request({
+        method: "GET",
+        path: url.pathname + url.search,
+        headers: { "user-agent": "Postlane", accept: "*/*" },
+        signal
+      })
+      // The body is not read; an error when it closes is ignored.
+      body.on("error", () => {}).destroy()
+      const { location } = headers
+      return { status: statusCode, location: typeof location === "string" ? location : undefined }
+    })
+
+/** Follows an address to the end of its redirects. */
+const follow = async (ask: Ask, address: string, signal: AbortSignal): Promise<LinkTry> => {
+  let url = new URL(address)
+  for (let followed = 0; ; followed += 1) {
+    if (url.protocol !== "http:" && url.protocol !== "https:")
+      return { outcome: "skipped", why: `${url.protocol} is not the web` }
+    const { location, status } = await ask(url, signal)
+    if (location === undefined || !REDIRECTS.has(status))
+      return { outcome: "answered", status, leadsTo: followed === 0 ? undefined : url.href }
+    if (followed === MAX_REDIRECTS)
+      return { outcome: "silent", why: `it redirects more than ${MAX_REDIRECTS} times` }
+    url = new URL(location, url)
+  }
+}
+
+const tryOne = (ask: Ask, address: string): Effect.Effect<LinkTry> =>
+  URL.canParse(address)
+    ? withDeadline(
+        Effect.tryPromise({ try: (signal) => follow(ask, address, signal), catch: failed }).pipe(
+          Effect.catch(Effect.succeed)
+        ),
+        {
+          duration: LINK_WITHIN,
+          onTimeout: () =>
+            Effect.succeed<LinkTry>({ outcome: "silent", why: `no answer within ${LINK_WITHIN}` })
+        }
+      )
+    : Effect.succeed({ outcome: "skipped", why: "it is no address" })
+
 /**
- * Links over HTTP, under the guard of event hooks: each host is looked up, and the connection goes to the address that was checked,
- * at each redirect anew. It asks by GET without cookies and takes no body.
+ * Links over HTTP, with the checks of event hooks: each host is looked up, and the connection goes to the address that was checked,
+ * again at each redirect. It asks by GET, without cookies.
  */
 export const layer = ({ resolve = resolveName }: LinkTrierOptions = {}): Layer.Layer<LinkTrier> =>
   Layer.effect(
@@ -49,64 +103,16 @@ export const layer = ({ resolve = resolveName }: LinkTrierOptions = {}): Layer.L
     Effect.gen(function* () {
       const outside = makeAddressCheck([], resolve, HINT)
       const here = makeAddressCheck(LOOPBACK, resolve, HINT)
-      const { withPool } = yield* Effect.acquireRelease(Effect.sync(makeConnections), ({ close }) =>
+      const connections = yield* Effect.acquireRelease(Effect.sync(makeConnections), ({ close }) =>
         Effect.promise(close)
       )
-
-      const ask = async (url: URL, own: ReadonlySet<string>, signal: AbortSignal) => {
-        const addresses = await (own.has(url.origin) ? here : outside)(url.hostname)
-        return withPool(url, addresses, async (pool) => {
-          const { body, headers, statusCode } = await pool.request({
-            method: "GET",
-            path: url.pathname + url.search,
-            headers: { "user-agent": "Postlane", accept: "*/*" },
-            signal
-          })
-          // What comes is not read. Its end closes the connection, and may be an error that nobody waits for.
-          body.on("error", () => {}).destroy()
-          const { location } = headers
-          return { status: statusCode, location: typeof location === "string" ? location : undefined }
-        })
-      }
-
-      const follow = async (
-        address: string,
-        own: ReadonlySet<string>,
-        signal: AbortSignal
-      ): Promise<LinkTry> => {
-        let url = new URL(address)
-        for (let followed = 0; ; followed += 1) {
-          if (url.protocol !== "http:" && url.protocol !== "https:")
-            return { outcome: "skipped", why: `${url.protocol} is not the web` }
-          const { location, status } = await ask(url, own, signal)
-          if (location === undefined || !REDIRECTS.has(status))
-            return { outcome: "answered", status, leadsTo: followed === 0 ? undefined : url.href }
-          if (followed === MAX_REDIRECTS)
-            return { outcome: "silent", why: `it redirects more than ${MAX_REDIRECTS} times` }
-          url = new URL(location, url)
-        }
-      }
-
-      const tryOne = (address: string, own: ReadonlySet<string>): Effect.Effect<LinkTry> =>
-        URL.canParse(address)
-          ? withDeadline(
-              Effect.tryPromise({ try: (signal) => follow(address, own, signal), catch: failed }).pipe(
-                Effect.catch(Effect.succeed)
-              ),
-              {
-                duration: LINK_WITHIN,
-                onTimeout: () =>
-                  Effect.succeed<LinkTry>({ outcome: "silent", why: `no answer within ${LINK_WITHIN}` })
-              }
-            )
-          : Effect.succeed({ outcome: "skipped", why: "it is no address" })
-
       return LinkTrier.of({
         tryAll: Effect.fnUntraced(function* (addresses, own) {
+          const ask = makeAsk((url) => (own.has(url.origin) ? here : outside)(url.hostname), connections)
           const tried = new Map<string, LinkTry>()
           const each = Effect.forEach(
             new Set(addresses),
-            (address) => Effect.map(tryOne(address, own), (came) => void tried.set(address, came)),
+            (address) => Effect.map(tryOne(ask, address), (came) => void tried.set(address, came)),
             { concurrency: AT_ONCE, discard: true }
           )
           yield* withDeadline(each, { duration: ALL_WITHIN, onTimeout: () => Effect.void })

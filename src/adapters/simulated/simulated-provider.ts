@@ -70,7 +70,7 @@ const recordOf = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.
 const membersOf = ({ body }: ProviderRequest): Readonly<Record<string, Schema.Json>> =>
   Option.getOrElse(recordOf(body), () => ({}))
 
-/** What a request carries that no provider gets: for what is scripted for its category, and for the outbox. */
+/** Members of a request for scripts and the outbox; real providers do not get them. */
 interface Labels {
   readonly category?: string
   readonly source?: string
@@ -89,7 +89,7 @@ const labelsOf = (request: ProviderRequest): Labels => {
   }
 }
 
-/** Who asks is no part of what a provider is asked for: with the same key from elsewhere it is the same request. */
+/** The request without its source: the same key from another source is the same request. */
 const askedFor = (request: ProviderRequest): ProviderRequest => {
   const { source: _source, ...body } = membersOf(request)
   return { ...request, body }

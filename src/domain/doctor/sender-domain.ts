@@ -4,10 +4,10 @@ import type { DnsRecord } from "./sender-records.ts"
 import type { Verdict } from "./verdict.ts"
 
 /** What a record is for: DKIM signs, SPF and the return path are of bounces, DMARC says what receivers do with what fails both. */
-export type RecordPurpose = "dkim" | "spf" | "dmarc" | "return path" | "other"
+type RecordPurpose = "dkim" | "spf" | "dmarc" | "return path" | "other"
 
 /** Whether a record is published as asked for; `different`: the name has another one. */
-export type RecordState = "published" | "different" | "missing" | "unknown"
+type RecordState = "published" | "different" | "missing" | "unknown"
 
 /** A record to publish, and what is published under its name. */
 export interface CheckedRecord extends DnsRecord {

@@ -39,7 +39,7 @@ export interface ShellPage {
 const link = (href: string, text: string, here: "page" | "true" | undefined): Html =>
   html`<li><a href="${href}"${here === undefined ? undefined : html` aria-current="${here}"`}>${text}</a></li>`
 
-/** Who opens the outbox has not signed in: the other pages ask them to. */
+/** The outbox needs no sign-in; other pages ask for one. */
 const navigation = ({ outbox = false, path, principal }: ShellPage): Html => {
   const isOutbox = path === pathTo.outbox
   const sees = (right: "owner" | "admin:read") =>

@@ -15,7 +15,7 @@ import { MessageId, noMessage, outboxAway } from "./dev-list.ts"
 /** Most links of a mail that are tried. */
 const MAX_TRIED = 100
 
-/** Mails whose links are tried at once. */
+/** Mails in progress at once. */
 const MAILS_AT_ONCE = 2
 
 const LinkTries = Schema.Struct({

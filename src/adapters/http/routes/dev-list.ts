@@ -71,7 +71,7 @@ const listAround = Effect.fnUntraced(function* (outbox: Outbox, entry: OutboxEnt
   return { ...from, entries: [entry, ...from.entries] }
 })
 
-/** What is beside an open mail: its list, and its neighbours in what was asked for. */
+/** The list of an open mail, and its neighbours in the search. */
 export const besideOf = Effect.fnUntraced(function* (outbox: Outbox, entry: OutboxEntry, asked: Asked) {
   const { address, search } = asked
   const list = yield* listAround(outbox, entry, asked)

@@ -123,7 +123,7 @@ export const insufficientCredits: Writer<"insufficient-credits"> = (data, { line
       piece: "table",
       caption: data.plan === "free" ? "Your free pages" : "Your credits",
       columns: [
-        { name: "What", figures: false },
+        { name: "What", figures: false, own: true },
         { name: data.plan === "free" ? "Pages" : "Credits", figures: true }
       ],
       rows: [
@@ -230,7 +230,7 @@ export const success: Writer<"success"> = (data, values) => {
         piece: "table",
         caption: "What it cost",
         columns: [
-          { name: "What", figures: false },
+          { name: "What", figures: false, own: true },
           { name: "Number", figures: true }
         ],
         rows: [

@@ -141,7 +141,7 @@ export type MailTemplate =
   | {
       /** Asked for on the page of notifications. */
       readonly kind: "alert-test"
-      /** Who asked. */
+      /** The admin. */
       readonly actor: string
       /** The page of notifications. */
       readonly url: string

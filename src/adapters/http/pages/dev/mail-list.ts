@@ -40,7 +40,7 @@ export interface Asked {
   readonly after: string | undefined
 }
 
-/** A list as it is shown; of one more than {@link MAX_MESSAGES} the farthest is left out. */
+/** A list to show. Its entries may be one more than {@link MAX_MESSAGES}; the farthest is not shown. */
 export interface MailList extends OutboxPage {
   readonly asked: Asked
   readonly understood: OutboxSearch
@@ -57,7 +57,7 @@ const withParams = (path: string, params: ReadonlyArray<ReadonlyArray<string>>):
 /** The list that is asked for. */
 export const listPath = (asked: Partial<Asked>): string => withParams(pathTo.outbox, paramsOf(asked))
 
-/** A mail beside the list that it was found in; `look`: how it is looked at. */
+/** The page of a mail with its list; `look`: further parameters. */
 export const mailPath = (
   id: string,
   asked: Partial<Asked>,
@@ -184,7 +184,7 @@ const pages = (
     : html`<nav class="pager" aria-label="Pages">${joined(links, " ")}</nav>`
 }
 
-/** The rows with their pages. `here`: the mail that is open beside them. */
+/** The rows, and links to further pages. `here`: the id of the open mail. */
 export const mailRows = (list: MailList, here?: string): Html => {
   const { asked, entries } = list
   const more = entries.length > MAX_MESSAGES

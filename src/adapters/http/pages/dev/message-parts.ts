@@ -26,7 +26,7 @@ const MAX_CHECKED = 500 * 1024
 /** Gmail hides what comes after this many bytes of HTML. */
 const CLIPPED = 102 * 1024
 
-/** How a mail is looked at, and the list beside which it is. */
+/** The view of a mail, and its list. */
 export interface Look {
   readonly way: Way
   readonly phone: boolean

@@ -40,7 +40,7 @@ const TITLES: Readonly<Record<Way, string>> = {
   checks: "Checks"
 }
 
-/** The mails beside the one that is open: the list, whether it is the one of its address, and the neighbours in it. */
+/** The list of the open mail, and its neighbours there. */
 export interface Beside {
   readonly list: MailList
   readonly older: string | undefined
@@ -91,7 +91,7 @@ const way = ({ list: { asked }, newer, older }: Beside): Html => {
   return html`<nav class="way" aria-label="Mails"><a href="${listPath(asked)}">${isWhole(asked) ? "Back to the outbox" : "Back to the list"}</a>${to(newer, "Newer mail")}${to(older, "Older mail")}</nav>`
 }
 
-/** One mail, looked at in one way, beside the list that it was found in. */
+/** The page of one mail with its list. */
 export const messagePage = (shown: ShownMessage, around: Beside, look: Look): ShellPage => {
   const { entry, raw, view } = shown
   const { id } = entry

@@ -79,7 +79,7 @@ const Notifications = Schema.Struct({
   email_delivery_failure: Schema.Struct(perChannel(() => Schema.Boolean))
 }).annotate({ identifier: "Notifications" })
 
-/** The same, and where each channel leads. */
+/** With the destination of each channel. */
 const NotificationChannels = Schema.Struct({
   ...Notifications.fields,
   channels: Schema.Struct(

@@ -15,7 +15,7 @@ const showTimes = () => {
   }
 }
 
-/** Marks the mail that is open beside the list. */
+/** Marks the open mail. */
 const markOpen = () => {
   const id = list.dataset["here"]
   if (id === undefined) return
@@ -80,10 +80,10 @@ export const watchList = (changed = () => {}) => {
   return update
 }
 
-/** Where the list beside a mail was scrolled to, by its list. */
+/** The key of the scroll position. */
 const placeKey = () => `beside ${list.dataset["from"] ?? ""}`
 
-/** Keeps the place of the list beside the mails that are opened from it, and the open one in sight. */
+/** Scrolls the list to its last position, and to the open mail. */
 export const keepPlace = () => {
   const pane = list.closest(".beside")
   if (pane === null) return
