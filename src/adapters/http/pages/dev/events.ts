@@ -44,5 +44,6 @@ ${recipients.length < 2 ? undefined : html`<label for="recipient">For</label> <s
     ([type, follows]) =>
       html`<li><button type="submit" value="${type}" aria-describedby="follows-${type}">${EVENT_WORDS[type]}</button><span class="help" id="follows-${type}">${follows}</span></li>`
   )}</ul>
+<p id="reported" class="done" hidden></p>
 </form>`
 }

@@ -1,9 +1,7 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
-import { checkAccessibility } from "./accessibility.js"
 import { fresh } from "./fresh.js"
-import { tryLinks } from "./links.js"
 import { keepPlace, watchList } from "./mail-list.js"
 
 watchList()
@@ -51,6 +49,7 @@ if (events instanceof HTMLFormElement) {
 /** Has the mail's provider report an event. @param {string} id @param {HTMLButtonElement} pressed */
 const report = async (id, pressed) => {
   show(problem, undefined)
+  show(byId("reported", HTMLElement), undefined)
   const chosen = document.getElementById("recipient")
   const recipient = chosen instanceof HTMLSelectElement && chosen.value !== "" ? chosen.value : undefined
   try {
@@ -60,7 +59,9 @@ const report = async (id, pressed) => {
     })
     const marks = (await fresh()).getElementById("marks")
     if (marks !== null) byId("marks", HTMLElement).replaceChildren(...marks.childNodes)
-    say(`Reported: ${pressed.textContent}. ${pressed.nextElementSibling?.textContent ?? ""}`)
+    const said = `Reported: ${pressed.textContent}.`
+    show(byId("reported", HTMLElement), said)
+    say(`${said} ${pressed.nextElementSibling?.textContent ?? ""}`)
   } catch (failure) {
     fail(failure)
   }
@@ -70,9 +71,14 @@ const check = document.getElementById("check")
 if (check instanceof HTMLButtonElement) {
   check.hidden = false
   check.addEventListener("click", () => {
-    if (check.getAttribute("aria-disabled") !== "true")
-      void checkAccessibility(check, byId("checked", HTMLElement))
+    if (check.getAttribute("aria-disabled") !== "true") void checkMail(check)
   })
+}
+
+/** Its module is loaded on demand. @param {HTMLButtonElement} pressed */
+const checkMail = async (pressed) => {
+  const { checkAccessibility } = await import("./accessibility.js")
+  await checkAccessibility(pressed, byId("checked", HTMLElement))
 }
 
 const trial = document.getElementById("try")
@@ -88,6 +94,7 @@ const tryAll = async (pressed) => {
   show(problem, undefined)
   pressed.setAttribute("aria-disabled", "true")
   try {
+    const { tryLinks } = await import("./links.js")
     const came = await tryLinks(pressed.dataset["id"] ?? "")
     show(byId("tried", HTMLElement), `${came}.`)
     say(came)
