@@ -100,7 +100,7 @@ while (Date.now() < until) {
     const source = await (await fetch(`${values.url}/dev/outbox/${message.id}`)).text()
     const isResult = /^content-disposition: attachment|It is too big to attach/im.test(source)
     console.log(
-      `${isResult ? "result" : "reply"}: ${message.subject}\n  ${values.url}/dev/outbox/${message.id}`
+      `${isResult ? "result" : "reply"}: ${message.subject}\n  ${values.url}/dev/messages/${message.id}`
     )
     if (isResult) process.exit(0)
     if (!RESULT_FOLLOWS.test(source)) {

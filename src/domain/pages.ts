@@ -10,6 +10,7 @@ export const ADMIN_SCREENS = {
   admins: "Admins",
   tokens: "Tokens",
   messages: "Messages",
+  "sender-domain": "Sender domain",
   "event-hooks": "Event hooks",
   notifications: "Notifications",
   statistics: "Statistics",
@@ -32,6 +33,7 @@ const SCREEN_GROUPS = {
   admins: "People",
   tokens: "People",
   messages: "People",
+  "sender-domain": "Installation",
   "event-hooks": "Installation",
   notifications: "Installation",
   statistics: "Mail",
@@ -66,6 +68,8 @@ export const pathTo = {
   mail: (id: string) => `/admin/email-log/${encodeURIComponent(id)}`,
   outbox: "/dev",
   outboxMail: (id: string) => `/dev/messages/${encodeURIComponent(id)}`,
+  /** The mail as it was sent, for download. */
+  outboxSource: (id: string) => `/dev/outbox/${encodeURIComponent(id)}?download=yes`,
   ownMails: "/dev/templates",
   ownMail: (kind: string) => `/dev/templates/${encodeURIComponent(kind)}`,
   /** Each component of the pages in each of its states. */

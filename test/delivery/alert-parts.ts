@@ -16,7 +16,7 @@ export const alertParts = (databaseUrl: string, chatUrl: string) =>
     DeliveryLog.layer.pipe(Layer.provide(Clients.layer({ url: Redacted.make(databaseUrl) })), Layer.orDie),
     Alerts.layer.pipe(
       Layer.provide([
-        Layer.succeed(Alerts.AlertConfig, { email: undefined }),
+        Layer.succeed(Alerts.AlertConfig, { email: undefined, baseUrl: "https://postlane.test" }),
         Layer.mock(AlertPreferences, { read: Effect.succeed(DEFAULT_PREFERENCES) }),
         Layer.mock(Mailer, {}),
         Layer.mock(Deferrals, {}),

@@ -388,7 +388,7 @@ const printed = Effect.gen(function* () {
     Effect.provide(
       layerNotices.pipe(
         Layer.provide([
-          Layer.succeed(AlertConfig, { email: "ops@x.test" }),
+          Layer.succeed(AlertConfig, { email: "ops@x.test", baseUrl: "https://postlane.test" }),
           Layer.succeed(Mailer, Mailer.of({ send: harness.send })),
           MemoryDeferrals.layer(harness.database),
           MailTemplates.layer,

@@ -26,25 +26,25 @@ export const resolveName: Resolve = async (name) => {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** The receiver is at an address that may not be called. */
-class AddressRefused extends Error {
+/** A host is at an address that may not be called. */
+export class AddressRefused extends Error {
   override readonly name = "AddressRefused"
 }
 
 /**
  * Makes the look-up of a host: its addresses that may be called, those of the internet and those in `allowed`. It throws where there is
- * none.
+ * none, with a hint at what could be called.
  */
-export const makeAddressCheck = (allowed: ReadonlyArray<string>, resolve: Resolve) => {
+export const makeAddressCheck = (allowed: ReadonlyArray<string>, resolve: Resolve, hint: string) => {
   const isAllowed = networksOf(allowed)
   return async (hostname: string): Promise<ReadonlyArray<string>> => {
     const host = hostname.replace(/^\[(.*)\]$/, "$1")
     const addresses = parseAddress(host) === undefined ? await resolve(host) : [host]
     const free = addresses.filter((address) => isPublicAddress(address) || isAllowed(address))
     if (free.length === 0) {
-      throw new AddressRefused(
-        `${host} is at ${addresses.slice(0, 3).join(", ") || "no address"}, which is not one of the internet: EVENT_HOOK_PRIVATE_NETWORKS can allow it`
-      )
+      const where =
+        addresses[0] === host ? "" : ` is at ${addresses.slice(0, 3).join(", ") || "no address"}, which`
+      throw new AddressRefused(`${host}${where} is not one of the internet: ${hint}`)
     }
     return free
   }

@@ -84,7 +84,7 @@ export const layer = ({
   Layer.effect(
     HookSender,
     Effect.gen(function* () {
-      const check = makeAddressCheck(privateNetworks, resolve)
+      const check = makeAddressCheck(privateNetworks, resolve, "EVENT_HOOK_PRIVATE_NETWORKS can allow it")
       const { withPool } = yield* Effect.acquireRelease(Effect.sync(makeConnections), ({ close }) =>
         Effect.promise(close)
       )

@@ -23,7 +23,13 @@ import { Api, apiHandlers, DevApi, devApiHandlers } from "./routes/api.ts"
 import { webhookSecretLayer } from "./routes/delivery/webhooks.ts"
 import { docsRoute } from "./routes/docs.ts"
 import { vendorApiRoute } from "./routes/vendor-api.ts"
-import { devAccessLayer, proxySecretLayer, adminAccessLayer, ownerAccessLayer } from "./server/access.ts"
+import {
+  adminAccessLayer,
+  devAccessLayer,
+  isLocal,
+  ownerAccessLayer,
+  proxySecretLayer
+} from "./server/access.ts"
 import { behindProxies, type TrustedProxies } from "./server/client-address.ts"
 import { type ConnectionLimits, MOST_OF_CLIENT } from "./server/connection-places.ts"
 import type { PublicAddresses } from "./server/credentials.ts"
@@ -90,7 +96,10 @@ const connectionLimits = (
       }
 
 /** Routes of the API. */
-const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>) =>
+const apiRoutes = (
+  options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>,
+  embedded = false
+) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide(apiHandlers(options)),
     Layer.provide([
@@ -105,14 +114,14 @@ const apiRoutes = (options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | 
     Layer.merge(docsRoute),
     Layer.provide(requestLimitsLayer),
     Layer.merge(vendorApiRoute),
-    Layer.merge(pageRoutes(options)),
+    Layer.merge(pageRoutes(options, { outbox: embedded && isLocal(options) })),
     Layer.merge(accountPageRoutes)
   )
 
 /** Routes of an embedded run. */
 const devRoutes = (options: PublicAddresses) =>
   HttpApiBuilder.layer(DevApi).pipe(
-    Layer.provide(devApiHandlers),
+    Layer.provide(devApiHandlers(options)),
     Layer.provide([devAccessLayer(options), jsonBodyLayer])
   )
 
@@ -201,4 +210,4 @@ export const httpLayer = (options: HttpOptions) =>
 
 /** The HTTP server of an embedded run, with the outbox and the simulation. */
 export const embeddedHttpLayer = (options: HttpOptions) =>
-  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options), devRoutes(options)))
+  serveRoutes({ ...options, embedded: true }, Layer.merge(apiRoutes(options, true), devRoutes(options)))

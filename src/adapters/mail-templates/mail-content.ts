@@ -23,7 +23,12 @@ export type Block =
   | {
       readonly piece: "table"
       readonly caption: string
-      readonly columns: ReadonlyArray<{ readonly name: string; readonly figures: boolean }>
+      /** `own`: the product's own words, which do not break within. */
+      readonly columns: ReadonlyArray<{
+        readonly name: string
+        readonly figures: boolean
+        readonly own?: true
+      }>
       readonly rows: ReadonlyArray<Row>
       /** The sum, below a separate line. */
       readonly total?: readonly [string, ...ReadonlyArray<string>]

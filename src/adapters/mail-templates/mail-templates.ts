@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { MailTemplate, RenderedMail } from "../../domain/mail/templates/template.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { cleanLine, cleanWithin, MAX_SUBJECT } from "./clean.ts"
-import { alarm, alert } from "./content/alerts.ts"
+import { alarm, alert, alertTest } from "./content/alerts.ts"
 import {
   accountDeleted,
   adminInvite,
@@ -68,6 +68,8 @@ const contentOf = (template: MailTemplate, values: Values): MailContent => {
       return alert(template, values)
     case "alarm":
       return alarm(template, values)
+    case "alert-test":
+      return alertTest(template, values)
     case "unregistered":
       return unregistered(template, values)
     case "no-attachment":

@@ -30,13 +30,17 @@ const button = (text: string, url: string): Child =>
   )
 
 const table = ({ caption, columns, rows, total }: Block & { readonly piece: "table" }): Child => {
-  const figures = (index: number) => columns[index]?.figures === true
-  const header = (scope: "col" | "row", cell: Cell, index: number) =>
-    element(
-      "th",
-      { scope, class: "ink", style: figures(index) ? STYLE.headerFigure : STYLE.header },
-      word(cell)
-    )
+  const styleOf = (index: number, styles: Readonly<Record<"figures" | "own" | "other", string>>) => {
+    const { figures = false, own = false } = columns[index] ?? {}
+    return figures ? styles.figures : own ? styles.own : styles.other
+  }
+  const HEADER = { figures: STYLE.headerFigure, own: STYLE.headerOwn }
+  const header = (scope: "col" | "row", cell: Cell, index: number) => {
+    // The name of a column is a word of our own, whatever is in its cells.
+    const style = styleOf(index, { ...HEADER, other: scope === "col" ? STYLE.headerOwn : STYLE.header })
+    return element("th", { scope, class: "ink", style }, word(cell))
+  }
+  const DATA = { figures: STYLE.dataFigure, own: STYLE.dataOwn, other: STYLE.data }
   const row = (cells: ReadonlyArray<Cell>) =>
     element(
       "tr",
@@ -44,7 +48,7 @@ const table = ({ caption, columns, rows, total }: Block & { readonly piece: "tab
       ...cells.map((cell, index) =>
         index === 0
           ? header("row", cell, index)
-          : element("td", { class: "ink", style: figures(index) ? STYLE.dataFigure : STYLE.data }, word(cell))
+          : element("td", { class: "ink", style: styleOf(index, DATA) }, word(cell))
       )
     )
   return element(

@@ -2,9 +2,15 @@ import PostalMime, { type Attachment, type Email } from "postal-mime"
 
 import { beyondLimits } from "../../application/inbound/mail-limits.ts"
 import { MAX_MAIL_BYTES } from "../../domain/inbound/incoming-mail.ts"
-import type { MessageContent, MessageFile, MessageLink, MessageView } from "../../ports/mail/message-views.ts"
+import {
+  MAX_LISTED_LINKS,
+  type MessageContent,
+  type MessageFile,
+  type MessageLink,
+  type MessageView
+} from "../../ports/mail/message-views.ts"
 import { clientSupport } from "./client-support.ts"
-import { MAX_LINKS, type Picture, showHtml } from "./show-html.ts"
+import { type Picture, showHtml } from "./show-html.ts"
 
 /** What is asked about a message. */
 export type Task =
@@ -33,7 +39,7 @@ const MAX_NAME = 300
 /** The web addresses in a plain text; what ends a sentence is no part of them. */
 const linksInText = (text: string): ReadonlyArray<MessageLink> =>
   (text.match(/https?:\/\/[^\s<>"]{1,2000}/gi) ?? [])
-    .slice(0, MAX_LINKS)
+    .slice(0, MAX_LISTED_LINKS)
     .map((href) => ({ text: "", href: href.replace(/[.,;:!?)\]]{1,5}$/, "") }))
 
 const bytesOf = ({ content }: Attachment): Uint8Array => {

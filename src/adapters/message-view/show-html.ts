@@ -1,12 +1,11 @@
 import { type DefaultTreeAdapterTypes, parse, serialize } from "parse5"
 
-import type { MessageLink, MessageView } from "../../ports/mail/message-views.ts"
+import { MAX_LISTED_LINKS, type MessageLink, type MessageView } from "../../ports/mail/message-views.ts"
 
 type Element = DefaultTreeAdapterTypes.Element
 type Parent = DefaultTreeAdapterTypes.ParentNode
 
-/** Most links that are listed, and the longest address and text of one, characters. */
-export const MAX_LINKS = 500
+/** The longest address and text of a link, characters. */
 const MAX_HREF = 2_000
 const MAX_LINK_TEXT = 200
 
@@ -102,7 +101,7 @@ const link = (showing: Showing, element: Element): void => {
   const href = element.attrs.find(({ name }) => name === "href")?.value
   element.attrs = element.attrs.filter(({ name }) => name !== "target" && name !== "rel")
   if (href === undefined) return
-  if (showing.links.length < MAX_LINKS) {
+  if (showing.links.length < MAX_LISTED_LINKS) {
     showing.links.push({ text: wordsIn(element), href: href.slice(0, MAX_HREF) })
   }
   if (href.startsWith("#")) return

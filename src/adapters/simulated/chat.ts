@@ -7,16 +7,20 @@ import { composeMessage, wordsOf } from "../mime/compose-message.ts"
 const FROM = "alerts@chat.invalid"
 const TO = "chat@chat.invalid"
 
+/** What every mail of the product begins with says nothing of one. */
+const BRAND = "Postlane"
+
 /** A chat that shows its messages in the outbox. */
 export const layer: Layer.Layer<Chat, never, SimulatedMail> = Layer.effect(
   Chat,
   Effect.map(SimulatedMail, ({ outbox }) =>
     Chat.of({
       configured: true,
+      where: "the outbox",
       post: Effect.fnUntraced(
         function* (text) {
           const now = yield* Clock.currentTimeMillis
-          const subject = text.split("\n", 1)[0] || "Alert"
+          const subject = text.split("\n").find((line) => line !== "" && line !== BRAND) ?? "Alert"
           const body = { html: null, text }
           const raw = yield* Effect.tryPromise(() =>
             composeMessage(

@@ -7,6 +7,7 @@ import { Cause, Clock, Effect, Queue, Schema, Stream } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../domain/mail/failover.ts"
+import { meetsAll, parseOutboxSearch } from "../../domain/mail/outbox-search.ts"
 import {
   MAX_SEARCHED,
   type Outbox,
@@ -29,6 +30,9 @@ const Sidecar = Schema.Struct({
   messageId: Schema.optionalKey(Schema.String),
   key: Schema.optionalKey(Schema.String),
   category: Schema.optionalKey(Schema.String),
+  source: Schema.optionalKey(Schema.String),
+  bytes: Schema.optionalKey(Schema.Number),
+  files: Schema.optionalKey(Schema.Number),
   tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   configurationSet: Schema.optionalKey(Schema.String),
   marks: Schema.optionalKey(Schema.Array(SimulatedEventType)),
@@ -134,6 +138,7 @@ const put = Effect.fnUntraced(function* (
     id,
     cc: message.cc ?? [],
     bcc: message.bcc ?? [],
+    bytes: Buffer.byteLength(raw),
     at: new Date(now).toISOString()
   }
   yield* attempt("put", async () => {
@@ -143,21 +148,15 @@ const put = Effect.fnUntraced(function* (
   return entry
 })
 
-const addressesOf = ({ bcc, cc, from, to }: OutboxEntry): ReadonlyArray<string> => [
-  from,
-  ...to,
-  ...cc,
-  ...bcc
-]
-
 /** Whether a message is one of those that are looked for. */
 const matcher = ({ address, search = "" }: OutboxFilter): ((entry: OutboxEntry) => boolean) => {
-  const words = search.toLowerCase().split(/\s+/)
+  const { terms } = parseOutboxSearch(search)
   return (entry) => {
-    if (address !== undefined && !addressesOf(entry).some((box) => formattedKey(box) === address))
-      return false
-    const all = [entry.subject, ...addressesOf(entry), entry.text ?? ""].join("\n").toLowerCase()
-    return words.every((word) => all.includes(word))
+    const { bcc, cc, from, to } = entry
+    return (
+      (address === undefined || [from, ...to, ...cc, ...bcc].some((box) => formattedKey(box) === address)) &&
+      meetsAll(entry, terms)
+    )
   }
 }
 
@@ -168,8 +167,9 @@ const find = async (folder: Folder, filter: OutboxFilter): Promise<OutboxPage> =
   const { address, after, limit = Number.POSITIVE_INFINITY, search } = filter
   const isFiltered = address !== undefined || search !== undefined
   const matches = matcher(filter)
-  const files = [...(await scan(folder))]
-    .filter(([id, kinds]) => kinds.has("json") && isBetween(id, filter))
+  const all = [...(await scan(folder))].filter(([, kinds]) => kinds.has("json"))
+  const files = all
+    .filter(([id]) => isBetween(id, filter))
     .sort(([one], [other]) => (one < other ? 1 : -1) * (after === undefined ? 1 : -1))
   const entries: Array<OutboxEntry> = []
   const most = isFiltered ? Math.min(MAX_SEARCHED, files.length) : files.length
@@ -180,7 +180,12 @@ const find = async (folder: Folder, filter: OutboxFilter): Promise<OutboxPage> =
     if (entry !== undefined && matches(entry)) entries.push(withNotes(entry, kinds))
   }
   const lookedUntil = looked > 0 && looked < files.length ? files[looked - 1]![0] : undefined
-  return { entries: after === undefined ? entries : entries.reverse(), lookedUntil }
+  return {
+    entries: after === undefined ? entries : entries.reverse(),
+    lookedUntil,
+    looked,
+    total: all.length
+  }
 }
 
 const note = (folder: Folder, id: string, kind: Kind): Promise<void> =>

@@ -67,15 +67,32 @@ type MessageIds = Pick<KeyMemory, "messageId" | "outboxId" | "at">
 
 const recordOf = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))
 
-const membersOf = ({ body }: ProviderRequest) => Option.getOrElse(recordOf(body), () => ({}))
+const membersOf = ({ body }: ProviderRequest): Readonly<Record<string, Schema.Json>> =>
+  Option.getOrElse(recordOf(body), () => ({}))
 
-/** A request carries its category, which no provider gets, for what is scripted for it. */
-const labelled = (request: ProviderRequest, category: string | undefined): ProviderRequest =>
-  category === undefined ? request : { ...request, body: { ...membersOf(request), category } }
+/** Members of a request for scripts and the outbox; real providers do not get them. */
+interface Labels {
+  readonly category?: string
+  readonly source?: string
+}
 
-const categoryOf = (request: ProviderRequest): string | undefined => {
-  const { category }: { readonly category?: Schema.Json } = membersOf(request)
-  return typeof category === "string" ? category : undefined
+const labelled = (request: ProviderRequest, labels: Labels): ProviderRequest => ({
+  ...request,
+  body: { ...membersOf(request), ...labels }
+})
+
+const labelsOf = (request: ProviderRequest): Labels => {
+  const { category, source } = membersOf(request)
+  return {
+    ...(typeof category === "string" ? { category } : {}),
+    ...(typeof source === "string" ? { source } : {})
+  }
+}
+
+/** The request without its source: the same key from another source is the same request. */
+const askedFor = (request: ProviderRequest): ProviderRequest => {
+  const { source: _source, ...body } = membersOf(request)
+  return { ...request, body }
 }
 
 const failure = (
@@ -166,7 +183,8 @@ const deliver = Effect.fnUntraced(function* (
       subject: body.subject,
       messageId: ids.messageId,
       key: request.key,
-      category: categoryOf(request),
+      ...labelsOf(request),
+      files: body.attachments.filter(({ contentId }) => contentId === null).length,
       tags: body.tags,
       configurationSet: body.configurationSet ?? undefined,
       marks: events.map(({ type }) => type),
@@ -221,7 +239,7 @@ const accept = Effect.fnUntraced(function* (
   const { keys, provider } = simulation
   const now = yield* Clock.currentTimeMillis
   const wanted: KeyMemory = {
-    payloadHash: payloadHash(request),
+    payloadHash: payloadHash(askedFor(request)),
     messageId: newMessageId(simulation, body, now),
     outboxId: outboxId(now),
     at: now
@@ -247,7 +265,7 @@ const send = Effect.fnUntraced(function* (
   const outcome = yield* simulation.next({
     to: everyBox(decoded.success).map(plainKey),
     key: request.key,
-    category: categoryOf(request)
+    category: labelsOf(request).category
   })
   switch (outcome) {
     case "ok":
@@ -283,10 +301,13 @@ const send = Effect.fnUntraced(function* (
  */
 export const makeSimulatedProvider = (simulation: Simulation): MailProvider => ({
   provider: simulation.provider,
-  prepare: (message, key) => labelled(preparePlain(simulation.provider, message, key), message.category),
+  prepare: (message, key) => {
+    const { category, source } = message
+    return labelled(preparePlain(simulation.provider, message, key), { category, source })
+  },
   withoutRecipients: (request, blocked) => {
     const left = withoutPlainRecipients(request, blocked)
-    return left && labelled(left, categoryOf(request))
+    return left && labelled(left, labelsOf(request))
   },
   send: (request) => send(simulation, request)
 })

@@ -106,6 +106,7 @@ export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
 
   return Chat.of({
     configured: true,
+    where: `Telegram, chat ${options.chatId}`,
     post: (text) =>
       withDeadline(attempt(cut(text), { waits: 1, moves: 1 }), {
         duration: deadlineMs,

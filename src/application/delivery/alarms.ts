@@ -46,7 +46,7 @@ class AlarmNotices extends Context.Service<
 >()("postlane/application/AlarmNotices") {}
 
 const make = Effect.gen(function* () {
-  const { email } = yield* AlertConfig
+  const { baseUrl, email } = yield* AlertConfig
   const sendOnce = yield* makeSendOnce
   const chat = yield* Chat
   const templates = yield* MailTemplates
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
 
   const send = Effect.fnUntraced(function* (notice: AlarmNotice): Effect.fn.Return<Spread> {
     const { alarm, detail, episode, kind, goesTo, taken: before } = notice
-    const mail = yield* templates.render(alarmMail(alarm, kind, detail))
+    const mail = yield* templates.render(alarmMail(alarm, kind, detail, baseUrl))
     const all = ways(notice, mail)
     const about = { alarm, episode, kind, detail }
     if (all.size === 0) {

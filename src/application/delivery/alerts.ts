@@ -48,6 +48,8 @@ export class AlertConfig extends Context.Service<
   {
     /** `ALERT_EMAIL`, bare; absent: no alert goes by email. */
     readonly email: string | undefined
+    /** `BASE_URL`, under which the pages are that alerts lead to. */
+    readonly baseUrl: string
   }
 >()("postlane/application/AlertConfig") {}
 
@@ -60,8 +62,7 @@ const PREFERENCES_TIMEOUT_MS = 2_500
 /** What every alert is raised with. */
 const makeChannels = Effect.gen(function* () {
   return {
-    /** Absent: no alert goes by email. */
-    email: (yield* AlertConfig).email,
+    ...(yield* AlertConfig),
     preferences: yield* AlertPreferences,
     sendOnce: yield* makeSendOnce,
     templates: yield* MailTemplates,
@@ -165,7 +166,7 @@ const raiseAlert = Effect.fnUntraced(function* (
     aboutAlertInbox,
     taken
   })
-  const mail = yield* channels.templates.render(alertMail(failed))
+  const mail = yield* channels.templates.render(alertMail(failed, channels.baseUrl))
   const answers =
     plan._tag === "Send"
       ? yield* Effect.forEach(plan.channels, (channel) => deliver(channels, channel, failed, mail), {

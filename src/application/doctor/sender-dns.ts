@@ -14,7 +14,8 @@ import { Dns, type DnsFailure } from "../../ports/doctor/examinations.ts"
 
 const { fail, warn } = verdictsOf("dns")
 
-const lookup = <A>(records: Effect.Effect<ReadonlyArray<A>, DnsFailure>): Effect.Effect<Lookup<A>> =>
+/** A look-up as a fact: also that it failed. */
+export const lookup = <A>(records: Effect.Effect<ReadonlyArray<A>, DnsFailure>): Effect.Effect<Lookup<A>> =>
   Effect.match(records, {
     onFailure: ({ message }): Lookup<A> => ({ _tag: "Unknown", why: message }),
     onSuccess: (found): Lookup<A> => ({ _tag: "Found", records: found })

@@ -1,5 +1,6 @@
 import { providerName, PROVIDERS } from "../mail/provider.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
+import { pathTo } from "../pages.ts"
 import {
   type AlarmName,
   isOfSilence,
@@ -81,12 +82,18 @@ export const alarmMeaning = (name: AlarmName): { readonly title: string; readonl
 }
 
 /** The mail of a notice. */
-export const alarmMail = (name: AlarmName, kind: NoticeKind, detail: string): MailTemplate => {
+export const alarmMail = (
+  name: AlarmName,
+  kind: NoticeKind,
+  detail: string,
+  baseUrl: string
+): MailTemplate => {
   const { remedy, title } = alarmMeaning(name)
   return {
     kind: "alarm",
     title,
     detail: `${detail[0]?.toUpperCase() ?? ""}${detail.slice(1)}.`,
-    remedy: kind === "begun" ? remedy : undefined
+    remedy: kind === "begun" ? remedy : undefined,
+    url: `${baseUrl}${pathTo.admin}`
   }
 }

@@ -1,5 +1,6 @@
-import { EMAIL_STATUSES, TERMINAL_STATUSES } from "../mail/status.ts"
+import { EMAIL_STATUSES, TERMINAL_STATUSES, type TerminalStatus } from "../mail/status.ts"
 import type { MailTemplate } from "../mail/templates/template.ts"
+import { pathTo } from "../pages.ts"
 import type { FailedSend } from "./delivery-event.ts"
 
 /** The alerts that admins can switch off (A1). */
@@ -125,8 +126,16 @@ const WORDS: ReadonlyMap<string, string> = new Map(
   TERMINAL_STATUSES.map((status) => [status, EMAIL_STATUSES[status].ended.alert])
 )
 
-/** The alert about a failed send. */
-export const alertMail = (failed: FailedSend): MailTemplate => ({
+/** The outcomes that may suppress an address. */
+const SUPPRESSES: ReadonlySet<string> = new Set<TerminalStatus>(["bounced", "complained", "suppressed"])
+
+const suppressionsOf = ({ recipients }: FailedSend): string => {
+  const [first, ...others] = recipients
+  return pathTo.adminScreen("suppressions", first === undefined || others.length > 0 ? {} : { email: first })
+}
+
+/** The alert about a failed send, with links to its pages. */
+export const alertMail = (failed: FailedSend, baseUrl: string): MailTemplate => ({
   kind: "alert",
   what: WORDS.get(failed.event) ?? `ended in "${failed.event}"`,
   recipients: failed.recipients,
@@ -137,5 +146,7 @@ export const alertMail = (failed: FailedSend): MailTemplate => ({
   provider: failed.provider,
   messageId: failed.providerMessageId,
   sendId: failed.sendId,
-  at: failed.occurredAt
+  at: failed.occurredAt,
+  url: `${baseUrl}${pathTo.mail(failed.sendId)}`,
+  suppressionsUrl: SUPPRESSES.has(failed.event) ? `${baseUrl}${suppressionsOf(failed)}` : undefined
 })

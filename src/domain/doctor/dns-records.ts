@@ -15,7 +15,7 @@ export interface MxRecord {
 const { fail, ok, warn } = verdictsOf("dns")
 
 /** Names are compared without case and without the root's dot. */
-const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "")
+export const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "")
 
 const unknown = (what: string, why: string): Verdict =>
   warn({

@@ -30,6 +30,8 @@ export class Chat extends Context.Service<
   {
     /** False where no bot or no chat is set: nothing can be posted. */
     readonly configured: boolean
+    /** Where that is, for people. */
+    readonly where?: string | undefined
     /** Posts plain text; a text too long for the chat is cut. Ends within about ten seconds. */
     readonly post: (text: string) => Effect.Effect<void, ChatFailure>
   }

@@ -13,6 +13,9 @@ export interface MessageFile {
   readonly inline: boolean
 }
 
+/** Most links of a message that are listed. */
+export const MAX_LISTED_LINKS = 500
+
 export interface MessageLink {
   /** What it says, or its picture does; empty where that is nothing. */
   readonly text: string

@@ -81,7 +81,13 @@ export interface OutboxEntry {
   /** The idempotency key of the send. */
   readonly key?: string | undefined
   readonly category?: string | undefined
+  /** What sent it, such as `api:receipts`. */
+  readonly source?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
+  /** Length of the whole message, bytes. */
+  readonly bytes?: number | undefined
+  /** How many files are attached, without the pictures within its HTML. */
+  readonly files?: number | undefined
   /** The configuration set of the send. */
   readonly configurationSet?: string | undefined
   /** The events that it had: those that the test addresses among its recipients trigger, and those that were simulated later. */
@@ -99,7 +105,7 @@ export interface OutboxFilter {
   readonly before?: string | undefined
   /** Only those newer than the message of this id: of more than `limit`, the ones next to it. */
   readonly after?: string | undefined
-  /** Words that the subject, an address or the text has, whatever their case. */
+  /** As people write it (`parseOutboxSearch`). */
   readonly search?: string | undefined
   /** A bare address, in lower case, that is sender or recipient. */
   readonly address?: string | undefined
@@ -110,10 +116,14 @@ export interface OutboxPage {
   readonly entries: ReadonlyArray<OutboxEntry>
   /** The id of the last message that was looked at, where there are older ones; undefined where all were. */
   readonly lookedUntil: string | undefined
+  /** How many messages were looked at. */
+  readonly looked: number
+  /** How many there are in the outbox, whatever is looked for. */
+  readonly total: number
 }
 
 /** A message to put into the outbox; `raw` is a whole RFC 5322 message. */
-interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc" | "read"> {
+interface OutboxMessage extends Omit<OutboxEntry, "id" | "at" | "cc" | "bcc" | "read" | "bytes"> {
   /** Letters, digits, `-` and `_`; a repeated id replaces the earlier message. Generated where it is absent. */
   readonly id?: string | undefined
   readonly cc?: ReadonlyArray<string> | undefined

@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 
+import * as LinkTrier from "../../adapters/event-hooks/link-trier.ts"
 import { embeddedHttpLayer, httpLayer } from "../../adapters/http/http-layer.ts"
 import * as MessageViews from "../../adapters/message-view/message-views.ts"
 import * as AlarmBoard from "../../adapters/postgres/delivery/alarm-board.ts"
@@ -111,6 +112,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
           events.layer,
           Layer.provide(embeddedHttpLayer(listener), [
             outbox,
+            LinkTrier.layer(),
             Layer.provide(MessageViews.layer, ReaderProcess.layer)
           ])
         )

@@ -1,9 +1,11 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Duration, Effect, Layer } from "effect"
 
+import * as Resolver from "../../adapters/dns/resolver.ts"
 import * as ResendFront from "../../adapters/drop-ins/resend-front.ts"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import { ConfiguredProviders } from "../../application/configured-providers.ts"
+import * as SenderDomain from "../../application/doctor/sender-domain.ts"
 import { ConvertByEmail } from "../../application/inbound/convert-by-email.ts"
 import { Provider, providersNamed } from "../../domain/mail/provider.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
@@ -24,6 +26,7 @@ import { mail } from "./mail/mail-server.ts"
 import { queueChecks } from "./mail/queue-checks.ts"
 import { objectChecks } from "./objects.ts"
 import { outreach } from "./outreach.ts"
+import * as SenderRecords from "./sender-records.ts"
 
 /** How long a mail may be due and unclaimed before readiness reports it. */
 const MAIL_WAITS = Duration.minutes(15)
@@ -76,6 +79,9 @@ export const areas = (settings: Settings, parts: Parts) => {
     Layer.provideMerge(ResendFront.layer),
     Layer.provideMerge(readiness(settings)),
     Layer.provideMerge(health(settings)),
+    Layer.provideMerge(
+      Layer.provide(SenderDomain.layer, [Resolver.layer(), SenderRecords.layer({ settings, credentials })])
+    ),
     Layer.provideMerge(delivery(settings, { outbox, onlySimulated, traced })),
     Layer.provideMerge(outreach(settings)),
     Layer.provideMerge(inbound(settings)),

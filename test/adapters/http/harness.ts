@@ -32,11 +32,13 @@ import { FileWatch } from "../../../src/application/conversion/file-watch.ts"
 import { ResultPages } from "../../../src/application/conversion/result-pages.ts"
 import { Sharing } from "../../../src/application/conversion/sharing.ts"
 import { Uploads } from "../../../src/application/conversion/uploads.ts"
+import { AlertPlaces } from "../../../src/application/delivery/alert-places.ts"
 import { Alerts } from "../../../src/application/delivery/alerts.ts"
 import { AuditDigest } from "../../../src/application/delivery/audit-digest.ts"
 import { EventRecording } from "../../../src/application/delivery/event-recording.ts"
 import { MailLinks } from "../../../src/application/delivery/mail-links.ts"
 import { EventPoll } from "../../../src/application/delivery/poll.ts"
+import { SenderDomain } from "../../../src/application/doctor/sender-domain.ts"
 import { ConvertByEmail } from "../../../src/application/inbound/convert-by-email.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
@@ -47,6 +49,7 @@ import * as Enqueue from "../../../src/application/send-queue/enqueue.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import * as SenderAccess from "../../../src/application/send-queue/sender-access.ts"
 import type { Right } from "../../../src/domain/accounts/principal.ts"
+import { perChannel } from "../../../src/domain/delivery/alert-policy.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
 import { Provider } from "../../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../../src/domain/mail/send-result.ts"
@@ -67,6 +70,7 @@ import { IncomingMails } from "../../../src/ports/inbound/incoming-mails.ts"
 import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
+import { LinkTrier } from "../../../src/ports/mail/link-trier.ts"
 import { MessageViews } from "../../../src/ports/mail/message-views.ts"
 import { MailPreferences } from "../../../src/ports/mail/preferences.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
@@ -148,6 +152,9 @@ export interface Behind {
   readonly script: SimulatedMail["Service"]["script"]
   readonly reportEvent: SimulatedMail["Service"]["report"]
   readonly views: Layer.Layer<MessageViews>
+  readonly links: Layer.Layer<LinkTrier>
+  readonly alertPlaces: Layer.Layer<AlertPlaces>
+  readonly senderDomain: Layer.Layer<SenderDomain>
   readonly mailer: Layer.Layer<Mailer>
   readonly alerts: Layer.Layer<Alerts>
   readonly preferences: Layer.Layer<AlertPreferences>
@@ -303,6 +310,12 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     MemoryHooks.layer,
     Layer.succeed(MailStories, MailStories.of({ of: behind.story ?? (() => Effect.succeed(undefined)) })),
     behind.views ?? Layer.mock(MessageViews, {}),
+    behind.links ?? Layer.mock(LinkTrier, {}),
+    behind.alertPlaces ??
+      Layer.mock(AlertPlaces, {
+        places: perChannel(() => ({ configured: false, where: undefined, settings: "NONE" }))
+      }),
+    behind.senderDomain ?? Layer.mock(SenderDomain, {}),
     Enqueue.layer.pipe(
       Layer.provide([Layer.succeed(MailerConfig, SENDING), NodeCrypto.layer]),
       Layer.provideMerge(Layer.mock(SendQueue, { upcoming: () => Effect.succeed([]), ...behind.sendQueue }))
@@ -344,7 +357,9 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
         page: (filter) =>
           Effect.map(behind.outbox?.list?.(filter) ?? Effect.succeed([]), (entries) => ({
             entries,
-            lookedUntil: undefined
+            lookedUntil: undefined,
+            looked: entries.length,
+            total: entries.length
           })),
         has: () => Effect.succeed(false),
         get: () => Effect.succeed(undefined),

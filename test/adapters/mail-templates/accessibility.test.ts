@@ -40,3 +40,29 @@ describe.each(["light", "dark"] as const)("axe in Chromium, %s", (colorScheme) =
     expect((await find(spoilt)).violations.join()).toContain("color-contrast")
   })
 })
+
+/** The short words of a table's cells that stand on more than one line, as a page of this width has them. */
+const BROKEN_WORDS = `[...document.querySelectorAll("th, td")].flatMap((cell) => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+  const broken = []
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    for (const { 0: word, index } of node.data.matchAll(/[A-Za-z]{2,12}/g)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word)
+    }
+  return broken
+})`
+
+it.each([360, 320])("no word of a table breaks within, at %i px", async (width) => {
+  await page.setViewportSize({ width, height: 800 })
+  for (const sample of samples) {
+    await page.setContent(renderMail(sample).html)
+    expect([sample.kind, await page.evaluate(BROKEN_WORDS)]).toEqual([sample.kind, []])
+    expect([sample.kind, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([
+      sample.kind,
+      true
+    ])
+  }
+})

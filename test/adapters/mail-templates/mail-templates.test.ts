@@ -230,9 +230,18 @@ describe("what the mails say", () => {
     [
       "alert",
       ["[Postlane] A mail bounced: bob@reader.test"],
-      ["Reason: 550 5.1.1", "Category: transactional", "Send id: 0199a000", "3 February 2026 at 10:00 UTC"]
+      [
+        "Reason: 550 5.1.1",
+        "Category: transactional",
+        "Provider: Resend",
+        "Send id: 0199a000",
+        "3 February 2026 at 10:00 UTC",
+        "/admin/email-log/0199a000",
+        "/admin/suppressions?email=bob%40reader.test"
+      ]
     ],
-    ["alarm", ["[Postlane] Alarm: Sends fail over"], ["3 sends failed over", "look at the log"]],
+    ["alarm", ["[Postlane] Alarm: Sends fail over"], ["3 sends failed over", "look at the log", "/admin"]],
+    ["alert-test", ["A test of the alerts"], ["ann@example.com asked", "/admin/notifications"]],
     ["unregistered", ["Register"], ["ann@reader.test", "https://postlane.test/register"]],
     ["no-attachment", ["No PDF"], ["convert@legacy.postlane.test", "one PDF"]],
     [

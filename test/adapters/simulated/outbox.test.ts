@@ -195,7 +195,12 @@ it.effect("a look says where it stopped: at its limit, at the newest 2,000, or n
       )
     )
     const found = yield* outbox.page({ search: "needle" })
-    assert.deepStrictEqual(found, { entries: [], lookedUntil: idOf(1) })
+    assert.deepStrictEqual(found, {
+      entries: [],
+      lookedUntil: idOf(1),
+      looked: MAX_SEARCHED,
+      total: MAX_SEARCHED + 1
+    })
     const beyond = yield* outbox.page({ search: "needle", before: found.lookedUntil })
     assert.deepStrictEqual([beyond.entries.map(({ id }) => id), beyond.lookedUntil], [[idOf(0)], undefined])
     assert.strictEqual((yield* outbox.page({ limit: 3 })).lookedUntil, idOf(MAX_SEARCHED - 2))

@@ -38,7 +38,10 @@ const makeWorld = Effect.fnUntraced(function* (
   const board = makeAlarmBoard(world.measures)
   const services = layerNotices.pipe(
     Layer.provide([
-      Layer.succeed(AlertConfig, { email: "email" in options ? options.email : "ops@x.test" }),
+      Layer.succeed(AlertConfig, {
+        email: "email" in options ? options.email : "ops@x.test",
+        baseUrl: "https://postlane.test"
+      }),
       Layer.succeed(Mailer, Mailer.of({ send: mail.send })),
       MemoryDeferrals.layer(mail.database),
       MailTemplates.layer,

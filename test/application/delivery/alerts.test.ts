@@ -54,7 +54,10 @@ const makeWorld = Effect.fnUntraced(function* (
   const wanted = options.wanted ?? { email: true, chat: true }
   const services = layer.pipe(
     Layer.provide([
-      Layer.succeed(AlertConfig, { email: "email" in options ? options.email : INBOX }),
+      Layer.succeed(AlertConfig, {
+        email: "email" in options ? options.email : INBOX,
+        baseUrl: "https://postlane.test"
+      }),
       Layer.succeed(
         AlertPreferences,
         AlertPreferences.of({

@@ -77,7 +77,7 @@ describe("the alert of a recorded event", () => {
       )
       assert.lengthOf(raised, 1)
       assert.deepInclude(raised[0], { category: "notification", source: "api:receipts" })
-      const { html, text } = renderMail(alertMail(raised[0]!))
+      const { html, text } = renderMail(alertMail(raised[0]!, "https://postlane.test"))
       assert.include(text, "Category: notification\n")
       assert.include(text, "Source: api:receipts\n")
       assert.match(html, /<td[^>]*>api:receipts<\/td>/)

@@ -95,9 +95,21 @@ it("the mail says what became of a send in words; a status that nobody knows as 
     occurredAt: undefined
   } as const
   const whatOf = (event: string) => {
-    const mail = alertMail({ ...failed, event })
+    const mail = alertMail({ ...failed, event }, "https://postlane.test")
     return mail.kind === "alert" ? mail.what : undefined
   }
   expect(whatOf("bounced")).toBe("bounced")
   expect(whatOf("odd")).toBe('ended in "odd"')
+
+  const linksOf = (event: string, recipients: ReadonlyArray<string> = failed.recipients) => {
+    const mail = alertMail({ ...failed, event, recipients }, "https://postlane.test")
+    return mail.kind === "alert" ? [mail.url, mail.suppressionsUrl] : []
+  }
+  const url = `https://postlane.test/admin/email-log/${failed.sendId}`
+  const suppressions = "https://postlane.test/admin/suppressions"
+  for (const event of ["bounced", "complained", "suppressed"])
+    expect(linksOf(event)).toEqual([url, `${suppressions}?email=a%40x.test`])
+  expect(linksOf("failed")).toEqual([url, undefined])
+  for (const recipients of [[], ["a@x.test", "b@x.test"]])
+    expect(linksOf("bounced", recipients)).toEqual([url, suppressions])
 })

@@ -22,6 +22,9 @@ import type { AlarmNotice } from "../../../src/ports/delivery/alarm-board.ts"
 import type { Attempt } from "../mail/provider-model.ts"
 import type { VendorMail } from "./vendor.ts"
 
+/** Under which the pages are that alerts lead to. */
+export const BASE_URL = "https://postlane.test"
+
 /** A suppression while it blocks. Milliseconds of virtual time. */
 interface InForce {
   readonly email: string
@@ -126,7 +129,7 @@ export const makeLedger = (): Ledger => {
       if (notice === undefined) return
       const keyPrefix = keyPrefixOf(name, to.episode, notice)
       openAlarms.add(keyPrefix)
-      dueNotices.push({ keyPrefix, text: renderMail(alarmMail(name, notice, detail)).text })
+      dueNotices.push({ keyPrefix, text: renderMail(alarmMail(name, notice, detail, BASE_URL)).text })
     },
     noticeConfirmed: ({ alarm, episode, kind }) => void openAlarms.delete(keyPrefixOf(alarm, episode, kind)),
     hasOpenAlarms: () => openAlarms.size > 0,

@@ -62,7 +62,7 @@ import {
   type Bug,
   BUGS
 } from "./bugs.ts"
-import { type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
+import { BASE_URL, type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
 import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
@@ -300,7 +300,7 @@ export const makeWorld = (
     const log = breakDeliveryLog(planted, deliveryLog)
     return simCrypto(chance).pipe(
       Context.add(MailerConfig, settings),
-      Context.add(AlertConfig, { email: ALERT_INBOX }),
+      Context.add(AlertConfig, { email: ALERT_INBOX, baseUrl: BASE_URL }),
       Context.add(
         MailStore,
         MailStore.of({

@@ -61,7 +61,11 @@ export const ROUTES = {
   },
   notifications: {
     readNotifications: "GET /api/admin/notifications",
-    writeNotifications: "PUT /api/admin/notifications"
+    writeNotifications: "PUT /api/admin/notifications",
+    testNotifications: "POST /api/admin/notifications/test"
+  },
+  senderDomain: {
+    look: "GET /api/admin/sender-domain"
   },
   suppressions: {
     listSuppressions: "GET /api/admin/email-suppressions",
@@ -252,5 +256,8 @@ export const ROUTES = {
     messageAccessibility: "GET /dev/messages/{id}/accessibility text",
     messageFile: "GET /dev/messages/{id}/files/{index} bytes",
     messageContent: "GET /dev/outbox/{id}/content"
+  },
+  links: {
+    tryLinks: "POST /dev/outbox/{id}/link-tries"
   }
 } as const

@@ -136,6 +136,11 @@ export interface ProblemIssue {
   readonly message: string
 }
 
+export interface LinkTries {
+  readonly tries: ReadonlyArray<{ readonly href: string; readonly outcome: "answered" | "silent" | "skipped"; readonly status: number | null; readonly leadsTo: string | null; readonly why: string | null }>
+  readonly left: number
+}
+
 export interface OutboxMail {
   readonly id: string
   readonly via: string
@@ -783,8 +788,25 @@ export interface SuppressionRequest {
   readonly note?: string | undefined
 }
 
+export interface SenderDomain {
+  readonly domain: string
+  readonly lookedAt: string
+  readonly records: ReadonlyArray<{ readonly provider: "provider_a" | "provider_b" | "smtp" | "postmark" | null; readonly purpose: "dkim" | "spf" | "dmarc" | "return path" | "other"; readonly type: string; readonly name: string; readonly value: string; readonly priority: number | null; readonly state: "published" | "different" | "missing" | "unknown"; readonly found: string | null }>
+  readonly advice: ReadonlyArray<{ readonly status: "warn" | "fail"; readonly what: string; readonly why: string; readonly do: string }>
+  readonly notes: ReadonlyArray<string>
+}
+
+export interface NotificationTest {
+  readonly channel: "email" | "chat"
+}
+
 export interface Notifications {
   readonly email_delivery_failure: { readonly email: boolean; readonly chat: boolean }
+}
+
+export interface NotificationChannels {
+  readonly email_delivery_failure: { readonly email: boolean; readonly chat: boolean }
+  readonly channels: { readonly email: { readonly configured: boolean; readonly where: string | null; readonly settings: string }; readonly chat: { readonly configured: boolean; readonly where: string | null; readonly settings: string } }
 }
 
 export interface AlertAnswer {
@@ -1284,10 +1306,10 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL" | "ALERT_FAILED" | "ALERT_CHANNEL_UNCONFIGURED" | "SHUTTING_DOWN"
     readonly events: false
   }
-  /** Which alerts go where: `GET /api/admin/notifications` */
+  /** Which alerts go where, and where that is: `GET /api/admin/notifications` */
   readonly "notifications.readNotifications": {
     readonly input: Nothing
-    readonly success: Notifications
+    readonly success: NotificationChannels
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
@@ -1296,6 +1318,20 @@ export interface Operations {
     readonly input: { readonly body: Notifications }
     readonly success: Notifications
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Sends a test of the alerts by one channel: `POST /api/admin/notifications/test` */
+  readonly "notifications.testNotifications": {
+    readonly input: { readonly body: NotificationTest }
+    readonly success: NotificationTest
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "ALERT_FAILED" | "ALERT_CHANNEL_UNCONFIGURED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** The DNS records of the sender domain, and whether they are published: `GET /api/admin/sender-domain` */
+  readonly "senderDomain.look": {
+    readonly input: { readonly fresh?: "yes" | undefined }
+    readonly success: SenderDomain
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
   /** Addresses that are not mailed, newest first: `GET /api/admin/email-suppressions` */
@@ -2002,7 +2038,7 @@ export interface Operations {
   /** The messages that the simulated providers delivered, newest first: `GET /dev/outbox` */
   readonly "embedded.outbox": {
     readonly input: { readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
-    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string; readonly idempotencyKey: string | null; readonly category: string | null }>; readonly lookedUntil: string | null }
+    readonly success: { readonly messages: ReadonlyArray<{ readonly id: string; readonly via: string; readonly from: string; readonly to: ReadonlyArray<string>; readonly subject: string; readonly at: string; readonly idempotencyKey: string | null; readonly category: string | null; readonly source: string | null; readonly bytes: number | null; readonly attachments: number | null }>; readonly total: number; readonly lookedUntil: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "UNAVAILABLE"
     readonly events: false
   }
@@ -2015,7 +2051,7 @@ export interface Operations {
   }
   /** One message as it was sent (RFC 5322): `GET /dev/outbox/{id}` */
   readonly "embedded.message": {
-    readonly input: { readonly id: string | number }
+    readonly input: { readonly id: string | number; readonly download?: "yes" | undefined }
     readonly success: Uint8Array
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
@@ -2078,7 +2114,7 @@ export interface Operations {
   }
   /** One message as a page: `GET /dev/messages/{id}` */
   readonly "reader.messagePage": {
-    readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined }
+    readonly input: { readonly id: string | number; readonly view?: "html" | "text" | "headers" | "source" | "files" | "links" | "checks" | undefined; readonly width?: "phone" | undefined; readonly images?: "show" | undefined; readonly q?: string | number | undefined; readonly address?: string | number | undefined; readonly before?: string | number | undefined; readonly after?: string | number | undefined }
     readonly success: string
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
     readonly events: false
@@ -2109,6 +2145,13 @@ export interface Operations {
     readonly input: { readonly id: string | number }
     readonly success: OutboxMail
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** Tries the links of a message: `POST /dev/outbox/{id}/link-tries` */
+  readonly "links.tryLinks": {
+    readonly input: { readonly id: string | number; readonly body?: RawBody | undefined }
+    readonly success: LinkTries
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
 }

@@ -185,12 +185,27 @@ ${listPlace("Event hooks, newest first")}
 ${pager}
 ${confirmDialog}`
 
+const SENDER_DOMAIN = html`<p>Receivers trust mail from <strong id="domain">your domain</strong> once these records are in its DNS. Enter each as it stands here, without a proxy, where you manage the domain. It can take from minutes to a day until a new one is seen.</p>
+<p id="summary" hidden></p>
+<div class="buttons above"><button type="button" id="again" hidden>Look again</button><span class="help" id="looked"></span></div>
+${listPlace("Records of the sender domain")}
+<div id="advice-box" hidden><h2>What to mend</h2><ul id="advice" class="others"></ul></div>
+<div id="notes-box" hidden><h2>Notes</h2><ul id="notes" class="others"></ul></div>`
+
 const NOTIFICATIONS = html`<p id="problem" class="problem" hidden></p>
 <p id="loading" class="empty">Loading…</p>
 <form class="card narrow" id="preferences" hidden>
 <fieldset>
 <legend>When a mail could not be delivered, tell the admins</legend>
-${lines(CHANNEL_NAMES.map((channel) => html`<label class="check"><input type="checkbox" id="by-${channel}" data-channel="${channel}"> ${ALERT_CHANNELS[channel].label}</label>`))}
+${lines(
+  CHANNEL_NAMES.map(
+    (
+      channel
+    ) => html`<div class="channel"><label class="check"><input type="checkbox" id="by-${channel}" data-channel="${channel}" aria-describedby="place-${channel}"> ${ALERT_CHANNELS[channel].label}</label>
+<p class="help" id="place-${channel}"></p>
+<button type="button" class="small" data-test="${channel}" hidden>Send a test<span class="hidden"> ${ALERT_CHANNELS[channel].label}</span></button></div>`
+  )
+)}
 </fieldset>
 <p class="help">A failed mail to the alert inbox itself is always reported in the chat.</p>
 <div class="buttons"><button type="submit" class="primary">Save</button></div>
@@ -222,6 +237,7 @@ const screensOf = (providers: ReadonlyArray<Provider>): Readonly<Record<FilledSc
   incoming: INCOMING,
   "dead-letters": DEAD_LETTERS,
   messages: MESSAGES,
+  "sender-domain": SENDER_DOMAIN,
   "event-hooks": EVENT_HOOKS,
   notifications: NOTIFICATIONS,
   costs: COSTS,

@@ -4,6 +4,7 @@ import { makeStoryReader } from "../../../application/delivery/mail-story.ts"
 import { adviceOn, standingRow, type Step } from "../../../domain/delivery/mail-advice.ts"
 import type { LoggedEvent, MailStory, StoryRow } from "../../../domain/delivery/mail-story.ts"
 import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
+import { writeTerm } from "../../../domain/mail/outbox-search.ts"
 import type { Mood } from "../../../domain/mood.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { isUuid } from "../server/endpoint.ts"
@@ -212,7 +213,13 @@ const cost = (rows: ReadonlyArray<StoryRow>): string | undefined => {
   return usd(known.reduce((one, other) => one + other, 0))
 }
 
-const facts = (story: MailStory, row: StoryRow, mood: Mood): Html => {
+/** The copy that a simulated provider delivered. */
+const inOutbox = (id: string): Html => {
+  const search = writeTerm({ is: "id", text: id.toLowerCase() })
+  return html`<a href="${pathTo.outbox}?${new URLSearchParams({ q: search }).toString()}">its copy</a>`
+}
+
+const facts = (story: MailStory, row: StoryRow, mood: Mood, outbox: boolean): Html => {
   const { claim } = story
   const wait = waited(row)
   return html`<section aria-labelledby="facts"><h2 id="facts">The mail</h2>
@@ -235,6 +242,7 @@ ${fact(
     : html`${CLAIMS.get(claim.state) ?? claim.state} First attempt ${moment(claim.firstAttemptAt)}, at ${providerNamed(claim.provider)}.`
 )}
 ${fact("Provider’s id", row.provider_message_id === null ? undefined : mono(row.provider_message_id))}
+${fact("In the outbox", outbox && row.provider_message_id !== null ? inOutbox(row.provider_message_id) : undefined)}
 ${fact("Log id", mono(row.id))}
 </dl></section>`
 }
@@ -268,7 +276,8 @@ const sentLine = ({
 /** The page of one mail: where it stands, what to do, what happened, and its facts. Complete without a script. */
 const mailPage = (
   story: MailStory,
-  known: { readonly deadLetter: string | undefined; readonly now: number }
+  known: { readonly deadLetter: string | undefined; readonly now: number },
+  outbox: boolean
 ): { readonly title: string; readonly main: Html } => {
   const row = standingRow(story.rows)
   const subject = row.subject ?? "(no subject)"
@@ -298,7 +307,7 @@ ${lines(steps.map(stepItem))}
 </section>
 <div class="beside">
 ${timeline(story)}
-${facts(story, row, mood)}
+${facts(story, row, mood, outbox)}
 </div>
 ${confirmDialog}`
   }
@@ -319,12 +328,14 @@ const away = {
 }
 
 /** Makes the page of the mail that the row of an id is part of. */
-export const makeMailPages = Effect.gen(function* () {
+export const makeMailPages = Effect.fnUntraced(function* (outbox: boolean) {
   const read = yield* makeStoryReader
   return Effect.fnUntraced(
     function* (id: string) {
       const found = isUuid(id) ? yield* read(id) : undefined
-      return found === undefined ? noMail : { ...mailPage(found.story, found.known), script: "admin/mail.js" }
+      return found === undefined
+        ? noMail
+        : { ...mailPage(found.story, found.known, outbox), script: "admin/mail.js" }
     },
     Effect.catch((error) => Effect.as(Effect.logWarning("a mail's page cannot be made", error), away))
   )

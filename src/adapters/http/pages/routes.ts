@@ -64,7 +64,7 @@ const toSignIn = (request: HttpServerRequest.HttpServerRequest, right: Right) =>
 const guarded = Effect.fnUntraced(function* (
   { content, right }: GuardedPage,
   caller: Caller,
-  pathOf: Assets["pathOf"]
+  answer: (page: ShellPage) => HttpServerResponse.HttpServerResponse
 ) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const params = yield* HttpRouter.params
@@ -76,18 +76,13 @@ const guarded = Effect.fnUntraced(function* (
         may(principal, right)
           ? content({ principal, url, params })
           : Effect.succeed({ title: "Not allowed", main: noRight(right, principal), status: 403 }),
-        (made) => shellResponse(pathOf, { ...made, path, principal })
+        (made) => answer({ ...made, path, principal })
       ),
     onFailure: (failure) =>
       Effect.succeed(
         failure.status === 401
           ? toSignIn(request, right)
-          : shellResponse(pathOf, {
-              title: failure.title,
-              main: refused(failure),
-              status: failure.status,
-              path
-            })
+          : answer({ title: failure.title, main: refused(failure), status: failure.status, path })
       )
   })
 })
@@ -148,10 +143,10 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
 ]
 
 /** The pages that are complete as they are served. */
-const makeComplete = Effect.gen(function* () {
+const makeComplete = Effect.fnUntraced(function* (outbox: boolean) {
   const document = yield* makeDocumentPages
   const customer = yield* makeCustomerPages
-  const mail = yield* makeMailPages
+  const mail = yield* makeMailPages(outbox)
   const { page: health, stream } = yield* makeHealthPages
   const statistics = yield* makeStatisticsPage
   const complete = { style: ADMIN_STYLE, complete: true }
@@ -226,17 +221,21 @@ const overviewStream = (caller: Caller, stream: Effect.Success<typeof makeHealth
  * script reads the JSON API, with the same session; those of `makeComplete` alone are complete as they are served. None of them is in
  * the OpenAPI document.
  */
-export const pageRoutes = (addresses: PublicAddresses) =>
+export const pageRoutes = (addresses: PublicAddresses, { outbox }: Pick<ShellPage, "outbox">) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const assets = readAssets()
       const caller = yield* makeCaller(addresses)
-      const { pages, stream } = yield* makeComplete
+      const { pages, stream } = yield* makeComplete(outbox === true)
       yield* assetRoutes(router, assets)
       yield* router.add("GET", ROUTES.start, home)
       yield* router.add("GET", ROUTES.signIn, signIn(assets.pathOf))
       yield* router.add("GET", ROUTES.adminStream, overviewStream(caller, stream))
       for (const page of [...makeFilled(yield* ConfiguredProviders), ...pages])
-        yield* router.add("GET", page.route, guarded(page, caller, assets.pathOf))
+        yield* router.add(
+          "GET",
+          page.route,
+          guarded(page, caller, (shown) => shellResponse(assets.pathOf, { ...shown, outbox }))
+        )
     })
   )

@@ -32,19 +32,24 @@ export interface ShellPage {
   readonly principal?: Principal | undefined
   /** The path of the page, which the navigation marks. */
   readonly path: string
+  /** The installation keeps its mails in an outbox, which its pages lead to. */
+  readonly outbox?: boolean | undefined
 }
 
 const link = (href: string, text: string, here: "page" | "true" | undefined): Html =>
   html`<li><a href="${href}"${here === undefined ? undefined : html` aria-current="${here}"`}>${text}</a></li>`
 
-const navigation = (path: string, principal: Principal | undefined): Html => {
+/** The outbox needs no sign-in; other pages ask for one. */
+const navigation = ({ outbox = false, path, principal }: ShellPage): Html => {
+  const isOutbox = path === pathTo.outbox
+  const sees = (right: "owner" | "admin:read") =>
+    isOutbox || (principal !== undefined && may(principal, right))
   const links = [
-    principal !== undefined && may(principal, "owner")
+    sees("owner")
       ? link(pathTo.dashboard, "Dashboard", path === pathTo.dashboard ? "page" : undefined)
       : undefined,
-    principal !== undefined && may(principal, "admin:read") && !path.startsWith(pathTo.admin)
-      ? link(pathTo.admin, "Admin", undefined)
-      : undefined,
+    sees("admin:read") && !path.startsWith(pathTo.admin) ? link(pathTo.admin, "Admin", undefined) : undefined,
+    isOutbox || outbox ? link(pathTo.outbox, "Outbox", isOutbox ? "page" : undefined) : undefined,
     link(pathTo.docs, "API reference", undefined)
   ]
   return html`<nav aria-label="Main"><ul>${links}</ul></nav>`
@@ -77,14 +82,15 @@ const account = ({ actor }: Principal): Html =>
 /**
  * The head of a page: a rail on admin screens, elsewhere a row. On small screens a button opens its links, without a script.
  */
-const header = ({ path, principal }: ShellPage): Html => {
+const header = (shown: ShellPage): Html => {
+  const { path, principal } = shown
   const isAdmin = principal !== undefined && path.startsWith(pathTo.admin) && may(principal, "admin:read")
   return html`<header class="top${isAdmin ? " rail" : ""}">
 <p class="brand"><a href="${pathTo.start}">Postlane</a></p>
 <button type="button" class="open-menu" popovertarget="menu">Menu</button>
 <div id="menu" popover>
 ${isAdmin ? adminNavigation(path) : undefined}
-${navigation(path, principal)}
+${navigation(shown)}
 ${principal === undefined ? undefined : account(principal)}
 </div>
 </header>`

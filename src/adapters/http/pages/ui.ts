@@ -11,6 +11,10 @@ export const NOTHING = "–"
 export const moment = (iso: string): Html =>
   html`<time datetime="${iso.replace(/(\.\d{3})\d+/, "$1")}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`
 
+/** The same in a list, where a script shows how long ago it was, with the time as its title. */
+export const ago = (iso: string): Html =>
+  html`<time datetime="${iso}" data-ago>${iso.slice(0, 16).replace("T", " ")} UTC</time>`
+
 export const number = (count: number): string => count.toLocaleString("en-GB")
 
 /** US dollars; less than a cent with its digits. */

@@ -36,8 +36,10 @@ import {
   MailLinkGroup,
   mailLinkHandlers
 } from "./delivery/mail-links.ts"
+import { SenderDomainGroup, senderDomainHandlers } from "./delivery/sender-domain.ts"
 import { StatsGroup, statsHandlers } from "./delivery/stats.ts"
 import { EventBusGroup, eventBusHandlers, WebhookGroup, webhookHandlers } from "./delivery/webhooks.ts"
+import { DevLinkGroup, devLinkHandlers } from "./dev-links.ts"
 import { DevMessageGroup, devMessageHandlers } from "./dev-messages.ts"
 import { DevTemplateGroup, devTemplateHandlers } from "./dev-templates.ts"
 import { DevGroup, devHandlers } from "./dev.ts"
@@ -83,6 +85,7 @@ const RESOURCES = [
   [ContactMessageGroup, () => contactMessageHandlers],
   [AlertGroup, () => alertHandlers],
   [NotificationGroup, () => notificationHandlers],
+  [SenderDomainGroup, () => senderDomainHandlers],
   [SuppressionGroup, () => suppressionHandlers],
   [PreferenceGroup, () => preferenceHandlers],
   [EventHookGroup, () => eventHookHandlers],
@@ -131,9 +134,15 @@ export const apiHandlers = (addresses: PublicAddresses) => {
 }
 
 /** What an embedded one serves in addition. */
-export class DevApi extends HttpApi.make(API_NAME).add(DevGroup, DevTemplateGroup, DevMessageGroup) {}
+export class DevApi extends HttpApi.make(API_NAME).add(
+  DevGroup,
+  DevTemplateGroup,
+  DevMessageGroup,
+  DevLinkGroup
+) {}
 
-export const devApiHandlers = Layer.mergeAll(devHandlers, devTemplateHandlers, devMessageHandlers)
+export const devApiHandlers = (addresses: PublicAddresses) =>
+  Layer.mergeAll(devHandlers, devTemplateHandlers, devMessageHandlers, devLinkHandlers(addresses))
 
 /** The whole API, as in the OpenAPI document. */
 export class DocumentedApi extends HttpApi.make("postlane-documented")

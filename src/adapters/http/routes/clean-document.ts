@@ -50,6 +50,8 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["embedded.outbox", "listOutbox"],
   ["embedded.message", "getOutboxMessage"],
   ["embedded.removeMessage", "removeOutboxMessage"],
+  ["senderDomain.look", "getSenderDomain"],
+  ["links.tryLinks", "tryMessageLinks"],
   ["embedded.outboxChanges", "streamOutbox"],
   ["embedded.simulate", "simulateProvider"],
   ["templates.templates", "listTemplates"],

@@ -7,12 +7,21 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder }
 import { outboxMail } from "../../../application/outbox-mail.ts"
 import { MessageViews, type MessageView } from "../../../ports/mail/message-views.ts"
 import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
-import { type Look, messagePage, opensAs, WAYS } from "../pages/dev/message.ts"
+import { type Look, opensAs, WAYS } from "../pages/dev/message-parts.ts"
+import { messagePage } from "../pages/dev/message.ts"
 import { mailResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
-import { makeReaderPages, MessageId, noMessage, outboxAway } from "./dev.ts"
+import {
+  askedIn,
+  besideOf,
+  listQuery,
+  makeReaderPages,
+  MessageId,
+  noMessage,
+  outboxAway
+} from "./dev-list.ts"
 
 const refusals = [problemSchema("NOT_FOUND", {}), InvalidRequest, problemSchema("UNAVAILABLE", {})] as const
 const idParam = { id: MessageId }
@@ -55,11 +64,17 @@ export class DevMessageGroup extends HttpApiGroup.make("reader")
       query: {
         view: Schema.optionalKey(Schema.Literals(WAYS)),
         width: Schema.optionalKey(Schema.Literal("phone")),
-        ...images
+        ...images,
+        ...listQuery
       },
       success: Page,
       error: refusals
-    }).annotate(OpenApi.Summary, "One message as a page")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "One message as a page",
+        description: "Beside it is the list of `/dev` that `q`, `address`, `before` and `after` ask for."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.get("messageHtml", "/dev/messages/:id/html", {
@@ -176,7 +191,11 @@ const makePage = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     id: string,
     raw: Uint8Array,
-    query: { readonly view?: Look["way"]; readonly width?: "phone"; readonly images?: "show" }
+    query: Parameters<typeof askedIn>[0] & {
+      readonly view?: Look["way"]
+      readonly width?: "phone"
+      readonly images?: "show"
+    }
   ) {
     const entry = yield* outbox.entry(id).pipe(Effect.catch(outboxAway))
     if (entry === undefined) return yield* Effect.fail(noMessage)
@@ -190,13 +209,15 @@ const makePage = Effect.gen(function* () {
     const clients = isChecked
       ? yield* views.clients(raw).pipe(Effect.catch(() => Effect.succeed("failed" as const)))
       : undefined
-    const [older] = yield* outbox.list({ before: id, limit: 1 }).pipe(Effect.catch(outboxAway))
-    const [newer] = yield* outbox.list({ after: id, limit: 1 }).pipe(Effect.catch(outboxAway))
+    const asked = askedIn(query)
+    const beside = yield* besideOf(outbox, entry, asked).pipe(Effect.catch(outboxAway))
     return page(
-      messagePage(
-        { entry, raw, view, clients, older: older?.id, newer: newer?.id },
-        { way, phone: query.width === "phone", images: showsImages }
-      )
+      messagePage({ entry, raw, view, clients }, beside, {
+        way,
+        phone: query.width === "phone",
+        images: showsImages,
+        asked
+      })
     )
   })
 })

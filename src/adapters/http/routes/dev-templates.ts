@@ -10,7 +10,7 @@ import { mailResponse, pageResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
-import { makeReaderPages } from "./dev.ts"
+import { makeReaderPages } from "./dev-list.ts"
 
 /** The product's own mails with sample data; every route is 404 where nothing is embedded. */
 export class DevTemplateGroup extends HttpApiGroup.make("templates")

@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { Provider } from "../../../domain/mail/provider.ts"
+import { pathTo } from "../../../domain/pages.ts"
 import { SendQueue } from "../../../ports/mail/send-queue.ts"
 import {
   MAX_SEARCHED,
@@ -12,35 +13,29 @@ import {
   SimulatedOutcome
 } from "../../../ports/mail/simulated-mail.ts"
 import { TestTime } from "../../../ports/test-time.ts"
-import { readAssets } from "../pages/assets.ts"
-import { type Asked, MAX_MESSAGES, outboxPage } from "../pages/dev/outbox.ts"
-import { type ShellPage, shellResponse } from "../pages/shell.ts"
+import type { Asked } from "../pages/dev/mail-list.ts"
+import { MAX_WAITING, outboxPage } from "../pages/dev/outbox.ts"
+import { acceptsPages } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, filter, Page, Text } from "../server/endpoint.ts"
 import { JsonBody } from "../server/json-body.ts"
-import { InvalidRequest, invalidRequest, problem, problemSchema, unavailable } from "../server/problem.ts"
+import { InvalidRequest, invalidRequest, problem, problemSchema } from "../server/problem.ts"
 import { eventStream } from "../server/responses.ts"
+import {
+  askedIn,
+  listQuery,
+  makeReaderPages,
+  MessageId,
+  noMessage,
+  outboxAway,
+  shownList
+} from "./dev-list.ts"
 
 const Unavailable = problemSchema("UNAVAILABLE", {})
 const NotFound = problemSchema("NOT_FOUND", {})
 const Raw = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "message/rfc822" }))
 
-/** A message's id in a path or a query. */
-export const MessageId = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/u, { message: "is not the id of a message" })
-)
 const idParam = { id: MessageId }
-
-/** Which messages a list has. */
-const listQuery = {
-  q: filter(Text.check(Schema.isMaxLength(200))),
-  address: filter(Text.check(Schema.isMaxLength(400))),
-  before: filter(MessageId),
-  after: filter(MessageId)
-}
-
-/** Most mails of the send queue that the page names. */
-const MAX_WAITING = 20
 
 /** The body of `POST /dev/simulate`. */
 const SimulationBody = Schema.Struct({
@@ -95,9 +90,13 @@ export class DevGroup extends HttpApiGroup.make("embedded")
             subject: Schema.String,
             at: Schema.String,
             idempotencyKey: Schema.NullOr(Schema.String),
-            category: Schema.NullOr(Schema.String)
+            category: Schema.NullOr(Schema.String),
+            source: Schema.NullOr(Schema.String),
+            bytes: Schema.NullOr(Schema.Int),
+            attachments: Schema.NullOr(Schema.Int)
           })
         ),
+        total: Schema.Int,
         lookedUntil: Schema.NullOr(Schema.String)
       }),
       error: [InvalidRequest, Unavailable]
@@ -105,8 +104,9 @@ export class DevGroup extends HttpApiGroup.make("embedded")
       OpenApi.annotations({
         summary: "The messages that the simulated providers delivered, newest first",
         description:
-          "`q`: words that the subject, an address or the text has; `address`: a bare address that is sender or recipient; " +
-          "`before` and `after`: only what is older or newer than the message of this id. `lookedUntil` is the id of the last message that was " +
+          "`q`: words that the subject, an address or the text has, and `from:`, `to:`, `subject:`, `tag:`, `has:attachment`, `before:2026-12-31`, " +
+          "`after:`, with quotes around what belongs together; `address`: a bare address that is sender or recipient; " +
+          "`before` and `after`: only what is older or newer than the message of this id. `total` counts all messages. `lookedUntil` is the id of the last message that was " +
           "looked at, null where all were: to go on, ask again with it as `before`."
       })
     )
@@ -114,9 +114,15 @@ export class DevGroup extends HttpApiGroup.make("embedded")
   .add(
     HttpApiEndpoint.get("message", "/dev/outbox/:id", {
       params: idParam,
+      query: { download: Schema.optionalKey(Schema.Literal("yes")) },
       success: Raw,
       error: [NotFound, InvalidRequest, Unavailable]
-    }).annotate(OpenApi.Summary, "One message as it was sent (RFC 5322)")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "One message as it was sent (RFC 5322)",
+        description: "A browser is led to the message's page, unless it asks with `download=yes`."
+      })
+    )
   )
   .add(
     HttpApiEndpoint.delete("removeMessage", "/dev/outbox/:id", {
@@ -196,33 +202,10 @@ const MAX_LISTED = 200
 /** Changes that are closer together than this are reported as one. */
 const CALM = "150 millis"
 
-export const outboxAway = unavailable("the outbox cannot be read", "The outbox cannot be read now")
-export const noMessage = problem("NOT_FOUND", "There is no message of this id")
-
 /** After every id. */
 const LAST_ID = "~"
 
-/** Answers with a page of the outbox. */
-export const makeReaderPages = () => {
-  const { pathOf } = readAssets()
-  return (content: ShellPage) => shellResponse(pathOf, content)
-}
-
-interface ListQuery {
-  readonly q?: string
-  readonly address?: string
-  readonly before?: string
-  readonly after?: string
-}
-
-const askedIn = ({ address = "", after = "", before = "", q = "" }: ListQuery) => ({
-  search: q.trim() === "" ? undefined : q.trim(),
-  address: address === "" ? undefined : address.normalize("NFC").toLowerCase(),
-  before: before === "" ? undefined : before,
-  after: after === "" ? undefined : after
-})
-
-const summaryOf = ({ at, category, from, id, key, subject, to, via }: OutboxEntry) => ({
+const summaryOf = ({ at, bytes, category, files, from, id, key, source, subject, to, via }: OutboxEntry) => ({
   id,
   via,
   from,
@@ -230,18 +213,29 @@ const summaryOf = ({ at, category, from, id, key, subject, to, via }: OutboxEntr
   subject,
   at,
   idempotencyKey: key ?? null,
-  category: category ?? null
+  category: category ?? null,
+  source: source ?? null,
+  bytes: bytes ?? null,
+  attachments: files ?? null
 })
 
 /** What a list shows, as one text. */
 const stateOf = (entries: ReadonlyArray<OutboxEntry>): string =>
   entries.map(({ id, marks = [], read }) => [id, read === true, ...marks].join(" ")).join("\n")
 
+/** What a message's address gives depends on who asks. */
+const VARY = { vary: "accept" }
+
+/** A person who opens a message's address sees its page. */
+const toPage = (id: string) =>
+  HttpServerResponse.redirect(pathTo.outboxMail(id), { status: 303, headers: VARY })
+
 /** A message for download, which no browser shows. */
 const download = (id: string, raw: Uint8Array) =>
   HttpServerResponse.uint8Array(raw, {
     contentType: "message/rfc822",
     headers: {
+      ...VARY,
       "content-disposition": `attachment; filename="${id}.eml"`,
       "content-security-policy": "default-src 'none'; sandbox"
     }
@@ -251,30 +245,16 @@ const NOT_REPORTED =
   "no simulated provider sent this message, or it reports no such event (smtp: delivered, delivery_delayed and bounced, where BOUNCE_ADDRESS is set)"
 const noProvider = Effect.fail(invalidRequest([{ path: "", message: NOT_REPORTED }]))
 
-/** The page of the outbox that is asked for. The newest messages form a full page, however few are newer. */
+/** The page of the outbox that is asked for. */
 const shownOutbox = (
   outbox: SimulatedMail["Service"]["outbox"],
   upcoming: SendQueue["Service"]["upcoming"],
   asked: Asked
-) => {
-  const list = (wanted: Asked) =>
-    Effect.map(
-      Effect.all([
-        // One more than are shown says whether there are more of them on that side.
-        outbox.list({ ...wanted, limit: MAX_MESSAGES + 1 }),
-        upcoming({ category: undefined, limit: MAX_WAITING })
-      ]),
-      ([messages, waiting]) => ({ messages, waiting, wanted })
-    )
-  return list(asked).pipe(
-    Effect.flatMap((found) =>
-      asked.after !== undefined && found.messages.length <= MAX_MESSAGES
-        ? list({ ...asked, after: undefined })
-        : Effect.succeed(found)
-    ),
-    Effect.map(({ messages, waiting, wanted }) => outboxPage(messages, waiting, wanted))
+) =>
+  Effect.map(
+    Effect.all([shownList(outbox, asked), upcoming({ category: undefined, limit: MAX_WAITING + 1 })]),
+    ([list, waiting]) => outboxPage(list, waiting)
   )
-}
 
 /** The local outbox and the simulated providers. */
 export const devHandlers = HttpApiBuilder.group(
@@ -291,14 +271,16 @@ export const devHandlers = HttpApiBuilder.group(
       outbox: ({ query }) =>
         outbox.page({ ...askedIn(query), limit: MAX_LISTED }).pipe(
           Effect.catch(outboxAway),
-          Effect.map(({ entries, lookedUntil }) => ({
+          Effect.map(({ entries, lookedUntil, total }) => ({
             messages: entries.map(summaryOf),
+            total,
             lookedUntil: lookedUntil ?? null
           }))
         ),
-      message: Effect.fnUntraced(function* ({ params: { id } }) {
+      message: Effect.fnUntraced(function* ({ params: { id }, query, request }) {
         const raw = yield* outbox.get(id).pipe(Effect.catch(outboxAway))
-        return raw === undefined ? yield* Effect.fail(noMessage) : download(id, raw)
+        if (raw === undefined) return yield* Effect.fail(noMessage)
+        return query.download === undefined && acceptsPages(request) ? toPage(id) : download(id, raw)
       }),
       removeMessage: Effect.fnUntraced(function* ({ params: { id } }) {
         if (!(yield* outbox.remove(id).pipe(Effect.catch(outboxAway)))) return yield* Effect.fail(noMessage)

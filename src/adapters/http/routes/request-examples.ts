@@ -83,6 +83,7 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
     "addSenderToken",
     { name: "wordpress", categories: ["transactional"], from: ["@example.com"], ratePerMinute: 60 }
   ],
+  ["testNotifications", { channel: "email" }],
   ["makeMailLink", { recipient: "reader@example.com", days: 7 }],
   ["addToken", { name: "nightly export", rights: ["admin:read"], days: 365 }],
   [

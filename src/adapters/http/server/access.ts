@@ -155,13 +155,16 @@ const notLocal: Refusal = Effect.fail(
   )
 )
 
+/** Whether our address is this machine's. */
+export const isLocal = ({ baseUrl }: PublicAddresses): boolean => LOOPBACK_HOST.test(new URL(baseUrl).host)
+
 /**
  * Lets admins pass, and, where our address is this machine's, loopback peers that name a loopback host and are no proxies
  * (HTTP-8). When our address is another host, a proxy is in front, and its requests look local: nginx adds no header and names the
  * upstream as the host.
  */
-export const devAccessLayer = ({ baseUrl }: PublicAddresses): Layer.Layer<DevAccess, never, Access> => {
-  const servesThisMachine = LOOPBACK_HOST.test(new URL(baseUrl).host)
+export const devAccessLayer = (addresses: PublicAddresses): Layer.Layer<DevAccess, never, Access> => {
+  const servesThisMachine = isLocal(addresses)
   return Layer.effect(
     DevAccess,
     Effect.map(makeAdminCheck, (isAdmin) =>

@@ -123,7 +123,7 @@ export const insufficientCredits: Writer<"insufficient-credits"> = (data, { line
       piece: "table",
       caption: data.plan === "free" ? "Your free pages" : "Your credits",
       columns: [
-        { name: "What", figures: false },
+        { name: "What", figures: false, own: true },
         { name: data.plan === "free" ? "Pages" : "Credits", figures: true }
       ],
       rows: [
@@ -230,7 +230,7 @@ export const success: Writer<"success"> = (data, values) => {
         piece: "table",
         caption: "What it cost",
         columns: [
-          { name: "What", figures: false },
+          { name: "What", figures: false, own: true },
           { name: "Number", figures: true }
         ],
         rows: [
@@ -275,19 +275,17 @@ export const bulkCompleted: Writer<"bulk-completed"> = (data, { line, link, some
         caption: `Files of order ${line(data.bulkId)}`,
         columns: [
           { name: "File", figures: false },
-          { name: "Outcome", figures: false },
-          { name: "Result", figures: false }
+          { name: "Outcome", figures: false, own: true }
         ],
         rows: some<(typeof data.items)[number], Row>(
           data.items,
           ({ fileName, noModelPages, outcome, url }) => [
-            line(fileName),
+            url === undefined ? line(fileName) : link(fileName, url),
             noModelPages === 0
               ? OUTCOME[outcome]
-              : `${OUTCOME[outcome]}; high fidelity was not available for ${counted(noModelPages, "page", "pages")}`,
-            url === undefined ? "No result" : link(`Open ${line(fileName)}`, url)
+              : `${OUTCOME[outcome]}; high fidelity was not available for ${counted(noModelPages, "page", "pages")}`
           ],
-          (more) => [`${count(more)} more`, "Not listed", "On your files page"]
+          (more) => [`${count(more)} more`, "On your files page"]
         )
       }
     ],

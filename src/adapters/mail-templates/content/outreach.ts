@@ -29,7 +29,7 @@ export const auditDigest: Writer<"audit-digest"> = (data, { line, link, limits, 
     piece: "table",
     caption: "Figures",
     columns: [
-      { name: "What", figures: false },
+      { name: "What", figures: false, own: true },
       { name: "Count", figures: true },
       { name: "Failed", figures: true }
     ],

@@ -113,13 +113,21 @@ export const TEMPLATE_SAMPLES: {
     provider: DEFAULT_PRIMARY,
     messageId: "4711",
     sendId: "0199a000-0000-7000-8000-000000000002",
-    at: "2026-02-03T10:00:00Z"
+    at: "2026-02-03T10:00:00Z",
+    url: `${SITE}${pathTo.mail("0199a000-0000-7000-8000-000000000002")}`,
+    suppressionsUrl: `${SITE}${pathTo.adminScreen("suppressions", { email: "bob@reader.test" })}`
   },
   alarm: {
     kind: "alarm",
     title: "Sends fail over",
     detail: "3 sends failed over in 10 minutes.",
-    remedy: "The first provider refuses mail: look at the log for its reasons."
+    remedy: "The first provider refuses mail: look at the log for its reasons.",
+    url: `${SITE}${pathTo.admin}`
+  },
+  "alert-test": {
+    kind: "alert-test",
+    actor: "ann@example.com",
+    url: `${SITE}${pathTo.adminScreen("notifications")}`
   },
   unregistered: {
     kind: "unregistered",

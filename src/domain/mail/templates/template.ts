@@ -123,6 +123,10 @@ export type MailTemplate =
       readonly messageId: string
       readonly sendId: string
       readonly at: string | undefined
+      /** The mail's page. */
+      readonly url: string
+      /** Where it is seen whether its addresses are suppressed; absent where what became of it suppresses none. */
+      readonly suppressionsUrl: string | undefined
     }
   | {
       readonly kind: "alarm"
@@ -131,6 +135,16 @@ export type MailTemplate =
       readonly detail: string
       /** What to do about it; absent: the alarm is over. */
       readonly remedy: string | undefined
+      /** The overview. */
+      readonly url: string
+    }
+  | {
+      /** Asked for on the page of notifications. */
+      readonly kind: "alert-test"
+      /** The admin. */
+      readonly actor: string
+      /** The page of notifications. */
+      readonly url: string
     }
   // Replies of convert-by-email (INBOUND-9)
   | { readonly kind: "unregistered"; readonly address: string; readonly registerUrl: string }

@@ -9,6 +9,7 @@ import { bulkVerdicts } from "../../../domain/doctor/bulk-mail.ts"
 import { tally, type Verdict, verdictsOf } from "../../../domain/doctor/verdict.ts"
 import { webhookSecretForm, webhookVerdicts } from "../../../domain/doctor/webhook-secret.ts"
 import { append } from "../../../domain/lists.ts"
+import { usesReally } from "../../compose/sender-records.ts"
 import { type Scrub, scrubOf } from "../../process/log-lines.ts"
 import { typed } from "../../process/package.ts"
 import {
@@ -21,7 +22,7 @@ import {
 import { type Installation, readInstallation } from "../installation.ts"
 import { EndedBadly, telling, Json, Shell } from "../shell.ts"
 import { counted, painter, visible } from "../table.ts"
-import { layerExaminations, usesReally } from "./examinations.ts"
+import { layerExaminations } from "./examinations.ts"
 
 const settingVerdicts = verdictsOf("settings")
 

@@ -12,36 +12,21 @@ import type { DatabaseFacts } from "../../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../../domain/doctor/objects.ts"
 import type { PostmarkFacts } from "../../../domain/doctor/postmark.ts"
 import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
-import type { ProviderBFacts } from "../../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../../domain/doctor/queue.ts"
 import type { RelayFacts } from "../../../domain/doctor/relay.ts"
-import type { Provider } from "../../../domain/mail/provider.ts"
 import type { CloudAlarms } from "../../../ports/doctor/cloud-alarms.ts"
 import { Examinations } from "../../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
 import { laneOf } from "../../compose/batch.ts"
 import { deferQueue } from "../../compose/mail/mail.ts"
 import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../../compose/objects.ts"
+import { examineProviderB, usesReally } from "../../compose/sender-records.ts"
 import { MIGRATIONS } from "../../process/package.ts"
-import type { Settings } from "../../settings/settings.ts"
 import { clients, type Installation, missingDatabase } from "../installation.ts"
 import { onStores, whyUnreachable } from "../objects.ts"
 
 /** Dead letters are counted up to here. */
 const MOST_COUNTED = 1_000
-
-/** The providers that can really send mail. */
-export const usesReally = (settings: Settings): Readonly<Record<Provider, boolean>> => {
-  const { fallback, primary } = settings.sending
-  const chosen = (provider: Provider) => primary === provider || fallback === provider
-  return {
-    provider_a: settings.providerA.apiKey !== undefined,
-    // Without keys the machine's own credentials sign, which only one that is meant to use them has.
-    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b")),
-    smtp: settings.smtp !== undefined,
-    postmark: settings.postmark.serverToken !== undefined
-  }
-}
 
 const database = (here: Installation): Effect.Effect<DatabaseFacts> | undefined => {
   const { database: configured } = here.settings
@@ -165,27 +150,6 @@ const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | 
       )
 }
 
-/** Account, identity and sets of `provider_b`; undefined where it is not used. */
-export const providerB = ({
-  credentials,
-  settings
-}: Installation): Effect.Effect<ProviderBFacts> | undefined => {
-  if (!usesReally(settings).provider_b) return undefined
-  const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
-  return Effect.flatMap(
-    Effect.promise(() => import("../../../adapters/ses/account.ts")),
-    (adapter) =>
-      adapter.examineAccount({
-        region,
-        endpoint,
-        credentials,
-        configurationSet,
-        outreachConfigurationSet,
-        sender: settings.domains.sender
-      })
-  )
-}
-
 /** What the relay offers; undefined where none is named. */
 const smtp = ({ settings: { smtp: relay } }: Installation): Effect.Effect<RelayFacts> | undefined =>
   relay === undefined
@@ -291,7 +255,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       objects: objects(here),
       probes: probes(here),
       providerA: providerA(here),
-      providerB: providerB(here),
+      providerB: examineProviderB(here),
       smtp: smtp(here),
       postmark: postmark(here),
       queue: queue(here)

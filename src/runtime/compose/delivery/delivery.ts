@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import * as Mac from "effect/crypto/Mac"
+import { layerWebCrypto } from "effect/crypto/SecureRandom"
 
 import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
 import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
@@ -19,6 +20,7 @@ import * as ReaderProcess from "../../../adapters/reader-process/reader-process.
 import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
 import * as Telegram from "../../../adapters/telegram/chat.ts"
 import * as Alarms from "../../../application/delivery/alarms.ts"
+import * as AlertPlaces from "../../../application/delivery/alert-places.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
 import { HOOK_UPKEEP_INTERVAL, tendEventHooks } from "../../../application/delivery/event-hooks.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
@@ -57,11 +59,14 @@ const alerts = (
   options: { readonly outbox: Layer.Layer<SimulatedMail> | undefined; readonly onlySimulated: boolean }
 ) => {
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
-  return Layer.merge(Alerts.layer, Alarms.layer).pipe(
+  return Layer.mergeAll(Alerts.layer, Alarms.layer, Layer.provide(AlertPlaces.layer, layerWebCrypto)).pipe(
     Layer.provide([
       chat(settings, options.outbox),
       MailTemplates.layer,
-      Layer.succeed(Alerts.AlertConfig, { email: settings.alerts.email ?? fallback })
+      Layer.succeed(Alerts.AlertConfig, {
+        email: settings.alerts.email ?? fallback,
+        baseUrl: settings.http.baseUrl
+      })
     ]),
     Layer.provideMerge(AlertPreferences.layer)
   )

@@ -2,7 +2,11 @@ import { Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
+import { AlertPlaces } from "../../../../src/application/delivery/alert-places.ts"
+import type { Answered } from "../../../../src/application/delivery/alerts.ts"
+import { SenderDomain } from "../../../../src/application/doctor/sender-domain.ts"
 import type { EmailLogRow } from "../../../../src/domain/delivery/email-log-row.ts"
+import type { CheckedRecord, SenderDomainReport } from "../../../../src/domain/doctor/sender-domain.ts"
 import {
   type ContactMessageFilter,
   type ContactMessageRow,
@@ -26,7 +30,7 @@ import { SuppressionList, type SuppressionRow } from "../../../../src/ports/mail
 import { anyId } from "../../../support/any-id.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { ADMIN_TOKEN, startServer, type TestServer } from "../harness.ts"
-import { expectAccessible, expectFocus, focused, openPage, tabTo } from "./browse.ts"
+import { expectAccessible, expectFocus, focused, hears, listen, openPage, tabTo } from "./browse.ts"
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&amp;`
 const AT = "2026-11-20T10:11:12.000000Z"
@@ -160,6 +164,45 @@ const documentOf = (job: JobRow): DocumentReport => ({
   chunks: [{ firstPage: 21, lastPage: 40, status: "failed", attempts: 3, error: HOSTILE }]
 })
 
+const recordOf = (changes: Partial<CheckedRecord>): CheckedRecord => ({
+  of: "both",
+  type: "TXT",
+  name: "_dmarc.mail.test",
+  value: "v=DMARC1; p=none",
+  purpose: "dmarc",
+  state: "published",
+  found: undefined,
+  ...changes
+})
+
+let report: SenderDomainReport = {
+  domain: "mail.test",
+  at: Date.parse(AT),
+  records: [
+    recordOf({}),
+    recordOf({
+      of: "provider_b",
+      type: "MX",
+      priority: 10,
+      name: "m.mail.test",
+      value: "mx.test",
+      state: "missing"
+    }),
+    recordOf({
+      of: "provider_a",
+      purpose: "dkim",
+      name: "x".repeat(200),
+      value: HOSTILE,
+      state: "different",
+      found: HOSTILE
+    }),
+    recordOf({ purpose: "spf", name: "s.mail.test", value: "v=spf1 -all", state: "missing" })
+  ],
+  advice: [{ check: "dns", status: "fail", what: HOSTILE, why: HOSTILE, do: HOSTILE }],
+  notes: [`provider_a: ${HOSTILE}`]
+}
+const looks: Array<boolean> = []
+let takes: Answered = { answer: "took" }
 let suppressed: Array<SuppressionRow> = []
 let preferences = DEFAULT_PREFERENCES
 let dead = [HOSTILE]
@@ -311,6 +354,20 @@ beforeAll(async () => {
           const before = suppressed.length
           suppressed = suppressed.filter((row) => row.email !== email)
           return before - suppressed.length
+        })
+    }),
+    alertPlaces: Layer.succeed(AlertPlaces, {
+      places: {
+        email: { configured: true, where: "ops@x.test", settings: "ALERT_EMAIL" },
+        chat: { configured: false, where: undefined, settings: "CHAT_ID" }
+      },
+      test: () => Effect.sync(() => takes)
+    }),
+    senderDomain: Layer.succeed(SenderDomain, {
+      look: ({ fresh }) =>
+        Effect.sync(() => {
+          looks.push(fresh)
+          return report
         })
     }),
     preferences: Layer.succeed(AlertPreferences, {
@@ -617,7 +674,17 @@ it("dead letters go back, notifications are kept, figures are shown", async () =
   await page.getByRole("button", { name: "Save" }).press("Enter")
   await page.getByText("Saved.", { exact: true }).waitFor()
   expect(preferences).toEqual({ email_delivery_failure: { email: true, chat: false } })
+  await page.getByText("Goes to ops@x.test.").waitFor()
+  await page.getByText("Leads nowhere yet: set CHAT_ID").waitFor()
+  expect(await page.getByRole("button", { name: "Send a test by chat message" }).isVisible()).toBe(false)
+  await listen(page)
+  await page.getByRole("button", { name: "Send a test by email" }).press("Enter")
+  await hears(page, "The test mail is on its way.")
   await expectAccessible(page, "notifications")
+  takes = { answer: "failed", error: HOSTILE }
+  await page.getByRole("button", { name: "Send a test by email" }).press("Enter")
+  await page.locator("#problem", { hasText: HOSTILE }).waitFor()
+  await expectAccessible(page, "notifications that do not arrive")
 
   await page.goto(`${server.url}/admin/statistics?days=7&category=auth`)
   expect(await page.getByLabel("Period").inputValue()).toBe("7")
@@ -630,5 +697,24 @@ it("dead letters go back, notifications are kept, figures are shown", async () =
   await open("costs")
   await page.getByText("$12.50").first().waitFor()
   await expectAccessible(page, "costs")
+  expect(complaints).toEqual([])
+})
+
+it("the sender domain's records are shown with their state, copied, and looked up again", async () => {
+  await open("sender-domain")
+  await page.getByText("3 of 4 records are not as asked for.").waitFor()
+  expect(await page.getByRole("navigation", { name: "Admin" }).getByText("Sender domain").count()).toBe(1)
+  await expectAccessible(page, "sender domain")
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+  await listen(page)
+  await page.getByRole("button", { name: "Copy value of TXT _dmarc.mail.test" }).press("Enter")
+  await hears(page, "The value of TXT _dmarc.mail.test is copied.")
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe("v=DMARC1; p=none")
+
+  report = { ...report, records: report.records.slice(0, 1), advice: [], notes: [] }
+  await page.getByRole("button", { name: "Look again" }).press("Enter")
+  await hears(page, "The record is published.")
+  expect(looks).toEqual([false, true])
+  await expectAccessible(page, "sender domain in order")
   expect(complaints).toEqual([])
 })

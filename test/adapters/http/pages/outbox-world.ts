@@ -7,6 +7,7 @@ import * as Views from "../../../../src/adapters/message-view/message-views.ts"
 import * as ReaderProcess from "../../../../src/adapters/reader-process/reader-process.ts"
 import * as Simulated from "../../../../src/adapters/simulated/simulated-mail.ts"
 import type { Message } from "../../../../src/domain/mail/message.ts"
+import { LinkTrier, type LinkTry } from "../../../../src/ports/mail/link-trier.ts"
 import { type SimulatedEvent, SimulatedMail } from "../../../../src/ports/mail/simulated-mail.ts"
 import { box, keyOf, mail } from "../../../support/files/mail-message.ts"
 import { TEMPORARY } from "../../../support/temporary.ts"
@@ -16,6 +17,7 @@ import { type Behind, startServer } from "../harness.ts"
 export const openOutbox = async (behind: Partial<Behind> = {}) => {
   const dataDir = await mkdtemp(join(TEMPORARY, "postlane-outbox-"))
   const events: Array<SimulatedEvent> = []
+  const tries: Array<LinkTry> = []
   const scope = Scope.makeUnsafe()
   const simulated = await Effect.runPromise(
     Layer.buildWithScope(
@@ -29,6 +31,7 @@ export const openOutbox = async (behind: Partial<Behind> = {}) => {
       outbox,
       reportEvent: simulated.report,
       views: Layer.provide(Views.layer, ReaderProcess.layer),
+      links: Layer.succeed(LinkTrier, { tryAll: () => Effect.sync(() => tries.splice(0)) }),
       port,
       ...behind
     })
@@ -38,6 +41,8 @@ export const openOutbox = async (behind: Partial<Behind> = {}) => {
     server,
     outbox,
     events,
+    /** What comes of the links that are tried next. */
+    tries,
     /** Stops the server, does something, and starts it anew on its port. */
     restart: async (meanwhile: () => Promise<unknown>): Promise<void> => {
       const { port } = server

@@ -79,13 +79,13 @@ it("by keyboard: mails arrive in the list, are found, read, and deleted after a 
   await page.reload()
   expect(await subjects(page).allTextContents()).toEqual(["Unread: Third", "Unread: Second", "First"])
 
-  await page.getByLabel("Search").fill("CODE 4711")
+  await page.getByLabel("Search subject").fill("CODE 4711")
   await page.keyboard.press("Enter")
   await page.waitForURL(/q=CODE/)
   expect(await subjects(page).allTextContents()).toEqual(["First"])
   await expectAccessible(page, "search")
   await page.getByRole("link", { name: "bob@example.test" }).click()
-  await page.getByText("Mails from or to bob@example.test").waitFor()
+  await page.getByText("From or to bob@example.test").waitFor()
   expect(await subjects(page).allTextContents()).toEqual(["First"])
   expect(await page.getByRole("button", { name: "Delete all" }).isVisible()).toBe(false)
   await page.getByRole("link", { name: "Clear" }).click()
@@ -136,8 +136,8 @@ it("a hostile mail is shown and does nothing; each way to look at it is accessib
   await expect.poll(() => reached).toEqual(["https://evil.test/pixel.png"])
 
   for (const name of ["Text", "Headers", "Source", "Attachments (1)", "Links (2)", "Checks"]) {
-    await page.getByRole("link", { name, exact: true }).press("Enter")
-    await page.locator(`a[aria-current]`, { hasText: name }).waitFor()
+    await page.locator(".tabs").getByRole("link", { name, exact: true }).press("Enter")
+    await page.locator(`.tabs a[aria-current]`, { hasText: name }).waitFor()
     await expectAccessible(page, name)
   }
   await page.getByRole("button", { name: "Check accessibility" }).press("Enter")
@@ -157,10 +157,10 @@ it("events are tried for all recipients and for one, and the mail is deleted", a
   await go(`/dev/messages/${id}?view=text`)
   await listen(page)
   await page.getByRole("button", { name: "Delayed" }).press("Enter")
-  await hears(page, "Reported: Delayed")
+  await hears(page, "Reported: Delayed. The log says so.")
   await page.getByLabel("For").selectOption("bob@example.test")
   await page.getByRole("button", { name: "Reported as spam" }).press("Enter")
-  await hears(page, "Reported: Reported as spam")
+  await hears(page, "The address is suppressed")
   expect(await page.locator("#marks").innerText()).toBe("Delayed Reported as spam")
   expect(world.events.map(({ recipients, type }) => [type, recipients])).toEqual([
     ["delivery_delayed", ["ann@example.test", "bob@example.test"]],
@@ -203,11 +203,107 @@ it("is read without scripts", async () => {
   await page.goto(`${world.server.url}/dev`)
   await subjects(page).first().click()
   await page.frameLocator("iframe").getByText("Order 17").waitFor()
-  await page.getByRole("link", { name: "Text", exact: true }).click()
+  await page.locator(".tabs").getByRole("link", { name: "Text", exact: true }).click()
   await page.locator("pre", { hasText: "Order 17" }).waitFor()
-  await page.getByRole("link", { name: "Attachments (1)" }).click()
+  await page.locator(".tabs").getByRole("link", { name: "Attachments (1)" }).click()
   await page.getByRole("link", { name: /^Open/ }).click()
   await page.getByText("a,b").waitFor()
   expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}/files/0`)
   await context.close()
+})
+
+it("the list stays beside an open mail, with its search, and is kept as the outbox is", async () => {
+  await world.restart(() => Effect.runPromise(world.outbox.clear("~")))
+  await world.send({
+    to: [box("zoe@example.test")],
+    subject: "Invoice 1",
+    text: "Please pay within a week",
+    tags: { kind: "invoice" },
+    attachments: [{ filename: "a.csv", content: btoa("a,b"), contentType: "text/csv", contentId: undefined }]
+  })
+  await world.send({ to: [box("yan@example.test")], subject: "Invoice 2", text: "Thank you" })
+  await world.send({ to: [box("yan@example.test")], subject: "News", text: "Nothing to pay" })
+  const { close, complaints, go, page } = await session()
+  await go("/dev?q=subject:invoice")
+  await page.getByText("Please pay within a week").waitFor()
+  await page.getByText("1 attachment").waitFor({ state: "attached" })
+  expect(await page.getByRole("link", { name: "kind: invoice" }).count()).toBe(1)
+  expect(await page.locator(".size").allInnerTexts()).toEqual([
+    expect.stringMatching(/\d (?:bytes|KB)/),
+    expect.stringMatching(/\d (?:bytes|KB)/)
+  ])
+  await expectAccessible(page, "found by an operator")
+  await tabTo(page, "Unread: Invoice 1")
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "Invoice 1" }).waitFor()
+  const beside = page.getByRole("region", { name: "Mails" })
+  expect(await beside.locator(".subject a").allTextContents()).toEqual(["Unread: Invoice 2", "Invoice 1"])
+  expect(await beside.locator("[aria-current]").textContent()).toBe("Invoice 1")
+  await expectAccessible(page, "a mail beside its list")
+
+  await listen(page)
+  await world.send({ to: [box("yan@example.test")], subject: "Invoice 3" })
+  await hears(page, "1 new mail")
+  expect(await beside.locator(".subject a").allTextContents()).toEqual([
+    "Unread: Invoice 3",
+    "Unread: Invoice 2",
+    "Invoice 1"
+  ])
+  expect(await beside.locator("[aria-current]").textContent()).toBe("Invoice 1")
+  await page.getByRole("link", { name: "Newer mail" }).press("Enter")
+  await page.getByRole("heading", { name: "Invoice 2" }).waitFor()
+  expect(await page.getByRole("link", { name: "Older mail" }).count()).toBe(1)
+  await page.getByRole("link", { name: "Back to the list" }).press("Enter")
+  await page.getByRole("link", { name: "Remove subject:invoice" }).press("Enter")
+  await page.waitForURL(`${world.server.url}/dev`)
+
+  await page.getByLabel("Search subject").fill("before:soon to:yan has:attachment")
+  await page.keyboard.press("Enter")
+  await page.getByText("No mail is like that.").waitFor()
+  await page.getByText("Left out of the search: “before:soon” is no day such as before:2026-12-31.").waitFor()
+  await expectAccessible(page, "a search that is not understood")
+  await page.getByRole("link", { name: "Admin" }).waitFor()
+  expect(await page.getByRole("link", { name: "Outbox", exact: true }).getAttribute("aria-current")).toBe(
+    "page"
+  )
+  expect(complaints).toEqual([])
+  await close()
+})
+
+it("links are tried where that is asked for, and each says what came of it", async () => {
+  const id = await world.send({
+    subject: "Links",
+    html: `<p><a href="https://shop.test/a">A</a> <a href="https://shop.test/b">B</a> <a href="http://127.0.0.1:1/">C</a> <a href="mailto:a@x.test">D</a></p>`
+  })
+  world.tries.push(
+    { outcome: "answered", status: 200, leadsTo: "https://shop.test/home" },
+    { outcome: "answered", status: 404, leadsTo: undefined },
+    { outcome: "skipped", why: "127.0.0.1 is at <b>" }
+  )
+  const { close, complaints, go, page } = await session()
+  await go(`/dev/messages/${id}?view=links`)
+  await listen(page)
+  await page.getByRole("button", { name: "Try the links" }).press("Enter")
+  await hears(page, "1 link is broken, 1 not tried")
+  expect(await page.locator("[data-try]").allInnerTexts()).toEqual([
+    "200 leads to https://shop.test/home",
+    "404",
+    "Not tried 127.0.0.1 is at <b>"
+  ])
+  await expectAccessible(page, "tried links")
+  expect(complaints).toEqual([])
+  await close()
+})
+
+it("a program gets the mail, a person its page", async () => {
+  const id = await sendHostile()
+  const at = `${world.server.url}/dev/outbox/${id}`
+  const program = await fetch(at)
+  expect(program.headers.get("content-type")).toBe("message/rfc822")
+  const { close, go, page } = await session()
+  await go(`/dev/outbox/${id}`)
+  expect(page.url()).toBe(`${world.server.url}/dev/messages/${id}`)
+  const asked = await fetch(`${at}?download=yes`, { headers: { accept: "text/html" } })
+  expect(asked.headers.get("content-disposition")).toContain(".eml")
+  await close()
 })

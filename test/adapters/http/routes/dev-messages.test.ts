@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import { LinkTrier, type LinkTry } from "../../../../src/ports/mail/link-trier.ts"
 import { box } from "../../../support/files/mail-message.ts"
 import { call } from "../harness.ts"
 import { openOutbox } from "../pages/outbox-world.ts"
@@ -144,7 +145,7 @@ describe("a message's page", () => {
       /<th [^>]*>Subject<\/th><td [^>]*><div>Your &lt;order&gt;<\/div>/
     )
     expect((await look("source")).text).toContain("Content-Type: multipart/")
-    expect((await look("source")).text).toContain(`href="/dev/outbox/${id}"`)
+    expect((await look("source")).text).toContain(`href="/dev/outbox/${id}?download=yes"`)
     const files = (await look("files")).text
     expect(files).toContain("ré&quot;&#39;port.html")
     expect(files).toContain("Attachments (3)")
@@ -292,4 +293,46 @@ it("an event goes the way of its provider's own, and is marked", async () => {
   expect((await open(`/dev/messages/${bounced}`)).text).toContain('<span class="mark bad">Bounced</span>')
   const [entry] = await Effect.runPromise(world.outbox.list({ limit: 1 }))
   expect(entry!.marks).toEqual(["bounced"])
+})
+
+it("each web address of a mail is tried once, up to a hundred, with this server's own origins", async () => {
+  const asked: Array<readonly [ReadonlyArray<string>, ReadonlySet<string>]> = []
+  const other = await openOutbox({
+    links: Layer.succeed(LinkTrier, {
+      tryAll: (links, own) =>
+        Effect.sync(() => {
+          asked.push([links, own])
+          return links.map((): LinkTry => ({ outcome: "silent", why: "<why>" }))
+        })
+    })
+  })
+  try {
+    const links = Array.from({ length: 120 }, (_, at) => `<a href="https://shop.test/${at}">${at}</a>`)
+    const html = `<a href="mailto:a@x.test">a</a><a href="javascript:alert(1)">b</a><a href="/c">c</a>${links.join("")}${links[0]}`
+    const id = await other.send({ html })
+    const path = `/dev/outbox/${id}/link-tries`
+    const { json, status } = await call(other.server, path, { method: "POST" })
+    expect([status, json.tries.length, json.left]).toEqual([200, 100, 20])
+    expect(json.tries[99]).toEqual({
+      href: "https://shop.test/99",
+      outcome: "silent",
+      status: null,
+      leadsTo: null,
+      why: "<why>"
+    })
+    const [[tried, own]] = asked as [(typeof asked)[number]]
+    expect(tried).toHaveLength(100)
+    expect([...own].toSorted()).toEqual(
+      [
+        "http://127.0.0.1:8787",
+        ...["127.0.0.1", "localhost", "[::1]"].map((host) => `http://${host}:${other.server.port}`)
+      ].toSorted()
+    )
+    expect((await call(other.server, "/dev/outbox/none/link-tries", { method: "POST" })).status).toBe(404)
+    const site = { origin: "https://evil.test" }
+    expect((await call(other.server, path, { method: "POST", headers: site })).status).toBe(403)
+    expect(asked).toHaveLength(1)
+  } finally {
+    await other.stop()
+  }
 })

@@ -40,7 +40,16 @@ beforeAll(async () => {
           filters.push(filter)
           return whenUp(messages)
         }),
-      page: () => Effect.suspend(() => whenUp({ entries: messages, lookedUntil: stoppedAt })),
+      page: (filter) =>
+        Effect.suspend(() => {
+          filters.push(filter)
+          return whenUp({
+            entries: messages,
+            lookedUntil: stoppedAt,
+            looked: messages.length,
+            total: messages.length
+          })
+        }),
       entry: (id) => Effect.suspend(() => whenUp(messages.find((one) => one.id === id))),
       remove: (id) =>
         Effect.suspend(() => {
@@ -90,7 +99,22 @@ describe("the outbox", () => {
   it("lists the documented fields", async () => {
     const { id, via, from, to, subject, at } = entry
     expect((await call(server, "/dev/outbox")).json).toEqual({
-      messages: [{ id, via, from, to, subject, at, idempotencyKey: null, category: null }],
+      messages: [
+        {
+          id,
+          via,
+          from,
+          to,
+          subject,
+          at,
+          idempotencyKey: null,
+          category: null,
+          source: null,
+          bytes: null,
+          attachments: null
+        }
+      ],
+      total: 1,
       lookedUntil: null
     })
   })
@@ -120,6 +144,19 @@ describe("the outbox", () => {
     expect(answer.headers["content-disposition"]).toBe(`attachment; filename="${entry.id}.eml"`)
     expect(answer.headers["content-security-policy"]).toBe("default-src 'none'; sandbox")
     expect(answer.headers["x-content-type-options"]).toBe("nosniff")
+  })
+
+  it("leads a browser to the message's page, unless it asks for the download", async () => {
+    const headers = { accept: "text/html,application/xhtml+xml" }
+    const answer = await call(server, `/dev/outbox/${entry.id}`, { headers })
+    expect([answer.status, answer.headers.location, answer.headers.vary]).toEqual([
+      303,
+      `/dev/messages/${entry.id}`,
+      "accept"
+    ])
+    const download = await call(server, `/dev/outbox/${entry.id}?download=yes`, { headers })
+    expect([download.status, download.text]).toEqual([200, source])
+    expect((await call(server, "/dev/outbox/0abc-2", { headers })).status).toBe(404)
   })
 
   it("404 for a message that is not there; 400 for what is no id, without asking the outbox", async () => {
@@ -211,6 +248,18 @@ describe("the page", () => {
     expect((await call(server, "/dev")).text).not.toContain("In the send queue")
   })
 
+  it("says how far a search looked, where that is not to the end", async () => {
+    stoppedAt = "0abb-1"
+    try {
+      const { text } = await call(server, "/dev?q=x%20before:soon")
+      expect(text).toContain("The search looked at 1 of 1 mails.")
+      expect(text).toContain('href="/dev?q=x+before%3Asoon&amp;before=0abb-1">Look at older ones')
+      expect(text).toContain("Left out of the search: “before:soon” is no day")
+    } finally {
+      stoppedAt = undefined
+    }
+  })
+
   it("says so where the outbox is empty, or nothing is like that", async () => {
     messages = []
     try {
@@ -249,7 +298,7 @@ describe("the page", () => {
       const { text } = await call(server, "/dev?q=%20one%20%3Cb%3E&address=Ann%40X.test&before=id-200")
       expect(filters).toEqual([{ search: "one <b>", address: "ann@x.test", before: "id-200", limit: 101 }])
       expect(text).toContain('value="one &lt;b&gt;"')
-      expect(text).toContain("from or to <strong>ann@x.test</strong>")
+      expect(text).toContain("From or to ann@x.test")
       expect(text.match(/<li class="new">/g)).toHaveLength(100)
       expect(text).toContain('href="/dev?q=one+%3Cb%3E&amp;address=ann%40x.test&amp;before=id-99"')
     } finally {

@@ -84,6 +84,16 @@ export const say = (text) => announce("polite", text)
 /** Has something read out at once. @param {string} text */
 export const warn = (text) => announce("urgent", text)
 
+/** Copies a text, and says what came of it. @param {string} text @param {string} what */
+export const copyText = async (text, what) => {
+  try {
+    await navigator.clipboard.writeText(text)
+    say(`${what} is copied.`)
+  } catch {
+    warn("The browser does not let this page copy: select the text and copy it.")
+  }
+}
+
 /** Shown in place of a missing value. */
 export const NOTHING = "–"
 

@@ -1,15 +1,17 @@
 import { Schema, Effect } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/http-api"
 
+import { AlertPlaces } from "../../../../application/delivery/alert-places.ts"
 import { type AlertOutcome, Alerts } from "../../../../application/delivery/alerts.ts"
 import { CHANNEL_NAMES, perChannel } from "../../../../domain/delivery/alert-policy.ts"
 import { LogRowId } from "../../../../domain/ids.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { AlertPreferences } from "../../../../ports/delivery/alert-channels.ts"
-import { AdminAccess, ProxySecret } from "../../server/access.ts"
+import { AdminAccess, CurrentPrincipal, ProxySecret } from "../../server/access.ts"
 import { apiOf } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { bodyRefusals, problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
+import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 
 /** Largest body of these routes, bytes. */
 const MAX_BODY = 256 * 1024
@@ -77,13 +79,31 @@ const Notifications = Schema.Struct({
   email_delivery_failure: Schema.Struct(perChannel(() => Schema.Boolean))
 }).annotate({ identifier: "Notifications" })
 
+/** With the destination of each channel. */
+const NotificationChannels = Schema.Struct({
+  ...Notifications.fields,
+  channels: Schema.Struct(
+    perChannel(() =>
+      Schema.Struct({
+        configured: Schema.Boolean,
+        where: Schema.NullOr(Schema.String),
+        settings: Schema.String
+      })
+    )
+  )
+}).annotate({ identifier: "NotificationChannels" })
+
+const TestRequest = Schema.Struct({ channel: Schema.Literals(CHANNEL_NAMES) }).annotate({
+  identifier: "NotificationTest"
+})
+
 /** The notifications page of the admins. */
 export class NotificationGroup extends HttpApiGroup.make("notifications")
   .add(
     HttpApiEndpoint.get("readNotifications", "/api/admin/notifications", {
-      success: Notifications,
+      success: NotificationChannels,
       error: [Unavailable]
-    }).annotate(OpenApi.Summary, "Which alerts go where")
+    }).annotate(OpenApi.Summary, "Which alerts go where, and where that is")
   )
   .add(
     HttpApiEndpoint.put("writeNotifications", "/api/admin/notifications", {
@@ -93,6 +113,25 @@ export class NotificationGroup extends HttpApiGroup.make("notifications")
     })
       .annotateMerge(jsonBody(MAX_BODY))
       .annotate(OpenApi.Summary, "Switches alerts on and off")
+  )
+  .add(
+    HttpApiEndpoint.post("testNotifications", "/api/admin/notifications/test", {
+      payload: TestRequest,
+      success: TestRequest,
+      error: [
+        ...refusals,
+        problemSchema("ALERT_FAILED", {}),
+        problemSchema("ALERT_CHANNEL_UNCONFIGURED", {}),
+        problemSchema("RATE_LIMITED", {})
+      ]
+    })
+      .annotateMerge(jsonBody(MAX_BODY))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Sends a test of the alerts by one channel",
+          description: "It says that the channel took it, whatever is switched off."
+        })
+      )
   )
   .middleware(JsonBody)
   .middleware(AdminAccess) {}
@@ -137,16 +176,42 @@ export const alertHandlers = HttpApiBuilder.group(
 
 const away = unavailable("the alert preferences do not answer", "The alert preferences do not answer now")
 
-/** `GET` and `PUT /api/admin/notifications`. */
+/** Tests of one process at once: each may take as long as a provider does. */
+const TESTS = 2
+
+const noChannel = problem("ALERT_CHANNEL_UNCONFIGURED", "This channel is not configured; nothing was sent")
+
+/** `/api/admin/notifications`. */
 export const notificationHandlers = HttpApiBuilder.group(
   apiOf(NotificationGroup),
   "notifications",
   Effect.fnUntraced(function* (handlers) {
     const preferences = yield* AlertPreferences
+    const { places, test } = yield* AlertPlaces
+    const channels = perChannel((channel) => ({ ...places[channel], where: places[channel].where ?? null }))
+    const testing = makePlaces(1, "tests of the alerts", TESTS)
     return handlers.handleAll({
-      readNotifications: () => preferences.read.pipe(Effect.catch(away)),
+      readNotifications: () =>
+        preferences.read.pipe(
+          Effect.catch(away),
+          Effect.map((wanted) => ({ ...wanted, channels }))
+        ),
       writeNotifications: ({ payload }) =>
-        preferences.write(payload).pipe(Effect.catch(away), Effect.as(payload))
+        preferences.write(payload).pipe(Effect.catch(away), Effect.as(payload)),
+      testNotifications: Effect.fnUntraced(function* ({ payload: { channel } }) {
+        const { actor } = yield* CurrentPrincipal
+        yield* takePlace(testing, actor)
+        const answered = yield* test(channel, actor)
+        if (answered === undefined) return yield* Effect.fail(noChannel)
+        return answered.answer === "took"
+          ? { channel }
+          : yield* Effect.fail(
+              problem(
+                "ALERT_FAILED",
+                `The channel did not take it: ${answered.error ?? "no reason was given"}`
+              )
+            )
+      })
     })
   })
 )

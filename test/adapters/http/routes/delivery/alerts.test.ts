@@ -2,7 +2,8 @@ import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { layer as memoryPreferences } from "../../../../../src/adapters/memory/delivery/alert-preferences.ts"
-import { type AlertOutcome, Alerts } from "../../../../../src/application/delivery/alerts.ts"
+import { AlertPlaces } from "../../../../../src/application/delivery/alert-places.ts"
+import { type AlertOutcome, Alerts, type Answered } from "../../../../../src/application/delivery/alerts.ts"
 import type { FailedSend } from "../../../../../src/domain/delivery/delivery-event.ts"
 import { SuppressionList, type SuppressionRow } from "../../../../../src/ports/mail/suppression-list.ts"
 import { admin, call, relay, startServer, type TestServer } from "../../harness.ts"
@@ -26,6 +27,12 @@ const row: SuppressionRow = {
   created_at: "2026-01-02T03:04:05.678901Z"
 }
 
+const CHANNELS = {
+  email: { configured: true, where: "ops@x.test", settings: "ALERT_EMAIL" },
+  chat: { configured: false, where: null, settings: "CHAT_ID" }
+}
+let takes: Answered = { answer: "took" }
+const tried: Array<readonly [string, string]> = []
 let next: AlertOutcome = { delivery: "delivered", escalated: undefined }
 const raised: Array<FailedSend> = []
 const asked: Array<unknown> = []
@@ -43,6 +50,17 @@ beforeAll(async () => {
       })
     ),
     preferences: memoryPreferences,
+    alertPlaces: Layer.succeed(
+      AlertPlaces,
+      AlertPlaces.of({
+        places: { email: CHANNELS.email, chat: { ...CHANNELS.chat, where: undefined } },
+        test: (channel, actor) =>
+          Effect.sync(() => {
+            tried.push([channel, actor])
+            return channel === "email" ? takes : undefined
+          })
+      })
+    ),
     suppressions: Layer.succeed(
       SuppressionList,
       SuppressionList.of({
@@ -114,11 +132,31 @@ describe("/api/admin/notifications", () => {
     const path = "/api/admin/notifications"
     expect((await call(server, path)).status).toBe(401)
     const off = { email_delivery_failure: { email: false, chat: false } }
-    expect((await send("GET", path)).json).toEqual({ email_delivery_failure: { email: true, chat: true } })
+    expect((await send("GET", path)).json).toEqual({
+      email_delivery_failure: { email: true, chat: true },
+      channels: CHANNELS
+    })
     const put = await send("PUT", path, off)
     expect([put.status, put.json]).toEqual([200, off])
     expect((await send("PUT", path, { email_delivery_failure: { email: 1 } })).status).toBe(400)
-    expect((await send("GET", path)).json).toEqual(off)
+    expect((await send("GET", path)).json).toEqual({ ...off, channels: CHANNELS })
+  })
+
+  it("is tried by one channel: taken, not taken, not configured", async () => {
+    const path = "/api/admin/notifications/test"
+    tried.length = 0
+    const sent = await send("POST", path, { channel: "email" })
+    expect([sent.status, sent.json]).toEqual([200, { channel: "email" }])
+    expect(tried).toEqual([["email", "admin"]])
+    takes = { answer: "failed", error: "the provider is down" }
+    const failed = await send("POST", path, { channel: "email" })
+    expect([failed.status, failed.json.code]).toEqual([502, "ALERT_FAILED"])
+    expect(failed.json.detail).toContain("the provider is down")
+    const none = await send("POST", path, { channel: "chat" })
+    expect([none.status, none.json.code]).toEqual([503, "ALERT_CHANNEL_UNCONFIGURED"])
+    for (const body of [{}, { channel: "pigeon" }, { channel: ["email"] }])
+      expect((await send("POST", path, body)).status).toBe(400)
+    expect((await call(server, path, { method: "POST" })).status).toBe(401)
   })
 })
 

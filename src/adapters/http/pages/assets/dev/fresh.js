@@ -1,11 +1,12 @@
 /**
- * The page as the server writes it now. A document that is received so runs nothing, and needs no markup from strings.
+ * A page as the server writes it now. A document that is received so runs nothing, and needs no markup from strings.
+ * @param {string} [path] This page, where none is named.
  * @returns {Promise<Document>}
  */
-export const fresh = () =>
+export const fresh = (path = location.href) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    request.open("GET", location.href)
+    request.open("GET", path)
     request.responseType = "document"
     request.addEventListener("load", () => {
       const page = request.responseXML

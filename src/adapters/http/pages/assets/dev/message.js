@@ -1,8 +1,11 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
-import { checkAccessibility } from "./accessibility.js"
 import { fresh } from "./fresh.js"
+import { keepPlace, watchList } from "./mail-list.js"
+
+watchList()
+keepPlace()
 
 const problem = byId("problem", HTMLElement)
 
@@ -27,7 +30,7 @@ const deleteMail = async () => {
   if (!yes) return
   try {
     await ask("DELETE", `/dev/outbox/${encodeURIComponent(remove.dataset["id"] ?? "")}`)
-    location.assign("/dev")
+    location.assign(remove.dataset["back"] ?? "/dev")
   } catch (failure) {
     fail(failure)
   }
@@ -46,6 +49,7 @@ if (events instanceof HTMLFormElement) {
 /** Has the mail's provider report an event. @param {string} id @param {HTMLButtonElement} pressed */
 const report = async (id, pressed) => {
   show(problem, undefined)
+  show(byId("reported", HTMLElement), undefined)
   const chosen = document.getElementById("recipient")
   const recipient = chosen instanceof HTMLSelectElement && chosen.value !== "" ? chosen.value : undefined
   try {
@@ -55,7 +59,9 @@ const report = async (id, pressed) => {
     })
     const marks = (await fresh()).getElementById("marks")
     if (marks !== null) byId("marks", HTMLElement).replaceChildren(...marks.childNodes)
-    say(`Reported: ${pressed.textContent}`)
+    const said = `Reported: ${pressed.textContent}.`
+    show(byId("reported", HTMLElement), said)
+    say(`${said} ${pressed.nextElementSibling?.textContent ?? ""}`)
   } catch (failure) {
     fail(failure)
   }
@@ -65,7 +71,36 @@ const check = document.getElementById("check")
 if (check instanceof HTMLButtonElement) {
   check.hidden = false
   check.addEventListener("click", () => {
-    if (check.getAttribute("aria-disabled") !== "true")
-      void checkAccessibility(check, byId("checked", HTMLElement))
+    if (check.getAttribute("aria-disabled") !== "true") void checkMail(check)
   })
+}
+
+/** Its module is loaded on demand. @param {HTMLButtonElement} pressed */
+const checkMail = async (pressed) => {
+  const { checkAccessibility } = await import("./accessibility.js")
+  await checkAccessibility(pressed, byId("checked", HTMLElement))
+}
+
+const trial = document.getElementById("try")
+if (trial instanceof HTMLButtonElement) {
+  trial.hidden = false
+  trial.addEventListener("click", () => {
+    if (trial.getAttribute("aria-disabled") !== "true") void tryAll(trial)
+  })
+}
+
+/** @param {HTMLButtonElement} pressed */
+const tryAll = async (pressed) => {
+  show(problem, undefined)
+  pressed.setAttribute("aria-disabled", "true")
+  try {
+    const { tryLinks } = await import("./links.js")
+    const came = await tryLinks(pressed.dataset["id"] ?? "")
+    show(byId("tried", HTMLElement), `${came}.`)
+    say(came)
+  } catch (failure) {
+    fail(failure)
+  } finally {
+    pressed.removeAttribute("aria-disabled")
+  }
 }

@@ -1,53 +1,20 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show } from "../dom.js"
-import { fresh } from "./fresh.js"
+import { watchList } from "./mail-list.js"
 
 const list = byId("list", HTMLElement)
 const clear = byId("clear", HTMLButtonElement)
 const problem = byId("problem", HTMLElement)
 
-/** The mails of the list, newest first. */
-const hrefs = () => [...list.querySelectorAll(".subject a")].map((link) => link.getAttribute("href") ?? "")
-
 const offer = () => {
   clear.hidden = (list.dataset["newest"] ?? "") === ""
 }
 
-/** Reloads the list, keeps the focus, and says what arrived. */
-const refresh = async () => {
-  const before = new Set(hrefs())
-  const focused = document.activeElement
-  const href = focused !== null && list.contains(focused) ? focused.getAttribute("href") : undefined
-  const region = (await fresh()).getElementById("list")
-  if (region === null) return
-  list.dataset["newest"] = region.dataset["newest"] ?? ""
-  list.replaceChildren(...region.childNodes)
+const update = watchList((page) => {
   offer()
-  if (href !== undefined)
-    [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === href)?.focus()
-  const arrived = hrefs().filter((mail) => !before.has(mail)).length
-  if (arrived > 0) say(arrived === 1 ? "1 new mail" : `${arrived} new mails`)
-}
-
-/** One refresh at a time; what changes meanwhile is seen by one more. */
-let wanted = false
-let running = false
-const update = async () => {
-  wanted = true
-  if (running) return
-  running = true
-  try {
-    while (wanted) {
-      wanted = false
-      await refresh()
-    }
-  } catch {
-    // The stream reports again when the server is back.
-  } finally {
-    running = false
-  }
-}
+  byId("total", HTMLElement).textContent = page.getElementById("total")?.textContent ?? ""
+})
 
 clear.addEventListener("click", () => void deleteAll())
 
@@ -71,7 +38,3 @@ const deleteAll = async () => {
 }
 
 offer()
-const stream = new EventSource("/dev/stream")
-stream.addEventListener("changed", () => void update())
-// The browser opens a lost stream again: what came meanwhile was not reported.
-stream.addEventListener("open", () => void update())

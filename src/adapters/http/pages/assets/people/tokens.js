@@ -1,7 +1,7 @@
 import { fillRows, mayWrite, NOTHING, showProblem, tag, time } from "../admin/list.js"
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
-import { button, byId, say, show, warn } from "../dom.js"
+import { button, byId, copyText, say, show, warn } from "../dom.js"
 
 /** @import { AccessToken, NewTokenAnswer, Operations, SenderToken } from "#api" */
 /** @import { Column } from "../admin/list.js" */
@@ -171,10 +171,8 @@ if (customer !== null) {
   byId("access-customer", HTMLInputElement).value = customer
   byId("access-customer-field", HTMLElement).hidden = false
 }
-byId("copy", HTMLButtonElement).addEventListener("click", () => {
-  navigator.clipboard.writeText(byId("made-token", HTMLElement).textContent).then(
-    () => say("The token is copied."),
-    () => warn("The browser does not let this page copy: select the token and copy it.")
-  )
-})
+byId("copy", HTMLButtonElement).addEventListener(
+  "click",
+  () => void copyText(byId("made-token", HTMLElement).textContent, "The token")
+)
 void read()

@@ -1,0 +1,153 @@
+import { Effect, Layer, Result } from "effect"
+
+import type { CredentialSource } from "../../adapters/ses/credentials.ts"
+import type { IdentityFacts, ProviderBFacts } from "../../domain/doctor/provider-b.ts"
+import { type DnsRecord, recordsOfA, recordsOfB, sharedRecords } from "../../domain/doctor/sender-records.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
+import { SenderRecords } from "../../ports/doctor/sender-records.ts"
+import type { Settings } from "../settings/settings.ts"
+
+/** The settings that say which providers send, and as whom. */
+type SenderSettings = Pick<
+  Settings,
+  "cloud" | "domains" | "embedded" | "postmark" | "providerA" | "providerB" | "sending" | "smtp"
+>
+
+interface Asking {
+  readonly settings: SenderSettings
+  readonly credentials: CredentialSource
+}
+
+/** What one provider asks for, and what could not be found out. */
+interface Asked {
+  readonly records: ReadonlyArray<DnsRecord>
+  readonly notes: ReadonlyArray<string>
+}
+
+/** The providers that can really send mail. */
+export const usesReally = (
+  settings: Omit<SenderSettings, "domains" | "providerB">
+): Readonly<Record<Provider, boolean>> => {
+  const { fallback, primary } = settings.sending
+  const chosen = (provider: Provider) => primary === provider || fallback === provider
+  return {
+    provider_a: settings.providerA.apiKey !== undefined,
+    // Without keys the machine's own credentials sign, which only one that is meant to use them has.
+    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b")),
+    smtp: settings.smtp !== undefined,
+    postmark: settings.postmark.serverToken !== undefined
+  }
+}
+
+/** Account, identity and sets of `provider_b`; undefined where it is not used. */
+export const examineProviderB = ({
+  credentials,
+  settings
+}: Asking): Effect.Effect<ProviderBFacts> | undefined => {
+  if (!usesReally(settings).provider_b) return undefined
+  const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
+  return Effect.flatMap(
+    Effect.promise(() => import("../../adapters/ses/account.ts")),
+    (adapter) =>
+      adapter.examineAccount({
+        region,
+        endpoint,
+        credentials,
+        configurationSet,
+        outreachConfigurationSet,
+        sender: settings.domains.sender
+      })
+  )
+}
+
+/** What `provider_a` asks for. */
+export const askedByA = Effect.fnUntraced(function* ({
+  settings
+}: Pick<Asking, "settings">): Effect.fn.Return<Asked> {
+  const { apiKey, baseUrl, userAgent } = settings.providerA
+  if (apiKey === undefined) {
+    return { records: [], notes: ["provider_a: PROVIDERA_API_KEY is unset, so its records are not known"] }
+  }
+  const { readDomainRecords } = yield* Effect.promise(() => import("../../adapters/resend/account.ts"))
+  const { sender } = settings.domains
+  const found = yield* Effect.result(readDomainRecords({ apiKey, baseUrl, userAgent }, sender))
+  if (Result.isSuccess(found)) return { records: recordsOfA(found.success, sender), notes: [] }
+  const facts = found.failure
+  const why =
+    facts._tag === "Refused" || facts._tag === "Unknown"
+      ? facts.why
+      : "the key may only send: give this command one with full access"
+  return { records: [], notes: [`provider_a: ${why}`] }
+})
+
+/** What `provider_b` asks for, and its identity, where it has one. */
+export const askedByB = Effect.fnUntraced(function* (
+  asking: Asking
+): Effect.fn.Return<Asked & { readonly identity: IdentityFacts | undefined }> {
+  const { domains, providerB: own } = asking.settings
+  const asked = examineProviderB(asking)
+  const facts = asked === undefined ? undefined : yield* asked
+  const found = facts?._tag === "Account" ? facts.identity : undefined
+  const identity = found?._tag === "There" ? found.identity : undefined
+  const why =
+    facts !== undefined && "why" in facts ? facts.why : `there is no identity for ${domains.sender} yet`
+  return {
+    identity,
+    records: recordsOfB({ sender: domains.sender, region: own.region, identity }),
+    notes:
+      identity === undefined
+        ? [
+            `provider_b: the three DKIM records are not known: ${facts === undefined ? "it is simulated or not used" : why}`
+          ]
+        : []
+  }
+})
+
+const NOTHING: Asked = { records: [], notes: [] }
+
+/** What those ask for whose records no API lists. */
+const BY_HAND: Readonly<Record<"smtp" | "postmark", string>> = {
+  smtp: "smtp: ask who runs the relay for the records of SPF and DKIM",
+  postmark: "postmark: its records are at account.postmarkapp.com under Sender Signatures"
+}
+
+/** The records that the providers of the settings ask for; of a simulated one, which sends nothing, none. */
+export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
+  const { settings } = asking
+  const { fallback, primary } = settings.sending
+  const real = usesReally(settings)
+  const named = [primary, fallback].filter((one) => one !== undefined)
+  const uses = (provider: Provider) => named.includes(provider) && real[provider]
+  const simulated = named
+    .filter((provider) => !real[provider])
+    .map(
+      (provider) =>
+        `${provider}: it is simulated, so that nothing is sent, and nothing has to be published for it`
+    )
+  return Layer.succeed(
+    SenderRecords,
+    SenderRecords.of({
+      domain: settings.domains.sender,
+      region: settings.providerB.region,
+      asked: Effect.gen(function* () {
+        const [a, b] = yield* Effect.all(
+          [
+            uses("provider_a") ? askedByA(asking) : Effect.succeed(NOTHING),
+            uses("provider_b") ? askedByB(asking) : Effect.undefined
+          ],
+          { concurrency: "unbounded" }
+        )
+        const byHand = (["smtp", "postmark"] as const).filter(uses).map((provider) => BY_HAND[provider])
+        return {
+          records: [
+            ...a.records,
+            ...(b?.records ?? []),
+            ...(named.some(uses) ? sharedRecords(settings.domains.sender) : [])
+          ],
+          notes: [...a.notes, ...(b?.notes ?? []), ...byHand, ...simulated],
+          providerB: b && { identity: b.identity }
+        }
+      })
+    })
+  )
+}
