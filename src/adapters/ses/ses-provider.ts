@@ -4,7 +4,9 @@ import { Effect, Option, Result, type Scope } from "effect"
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { type Fetch, otherFetch } from "../../ports/mail/transport.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
+import { askedBy } from "./asked-by.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, type CredentialSource, CredentialsUnavailable } from "./credentials.ts"
 import { commandInput, decodeBody, dropRecipients, prepareRequest } from "./request.ts"
@@ -91,15 +93,22 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       const input = commandInput(body)
       if (Result.isFailure(input)) return Effect.fail(failure("rejected", input.failure))
       let refusedWith: unknown
-      return Effect.tryPromise({
-        try: (signal) => client.send(new SendEmailCommand(input.success), { abortSignal: signal }),
-        catch: (cause) => {
-          const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
-          refusedWith = status
-          const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
-          return failure(kind, text, code, holdMs)
-        }
-      }).pipe(
+      const ask = (fetch: Fetch | undefined) =>
+        Effect.tryPromise({
+          try: (signal) => {
+            const command = new SendEmailCommand(input.success)
+            return client.send(fetch === undefined ? command : askedBy(fetch, signal, command), {
+              abortSignal: signal
+            })
+          },
+          catch: (cause) => {
+            const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
+            refusedWith = status
+            const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
+            return failure(kind, text, code, holdMs)
+          }
+        })
+      return Effect.flatMap(otherFetch, ask).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
         Effect.tapError(() => answeredWith(refusedWith)),
         Effect.flatMap(({ MessageId }) =>

@@ -8,6 +8,7 @@ import { MAX_KEY_LENGTH, type SendRequest } from "../../domain/mail/message.ts"
 import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "../process/log-lines.ts"
+import { providerNeeds } from "../settings/checks.ts"
 import { decodeSettings, type Env, type SettingProblem, type Settings } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 
@@ -224,7 +225,7 @@ const notBegun = (error: NotBegun): Refusal => ({ kind: KINDS[error._tag], error
 /** Names the setting behind a provider that is not configured. */
 const explained = (result: SendResult, settings: Settings): SendResult => {
   if (result.ok || result.status !== "failed" || result.kind !== "unavailable") return result
-  const missing = settings.warnings.filter(({ setting }) => setting === "PROVIDERA_API_KEY")
+  const missing = providerNeeds(settings)
   return missing.length === 0 ? result : { ...result, error: `${result.error}; ${listed(missing)}` }
 }
 

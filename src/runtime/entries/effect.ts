@@ -1,6 +1,6 @@
 /** Postlane for Effect programs: services, layers and errors as values. */
 export {
-  type Accepted,
+  Accepted,
   Mailer,
   MailFailed,
   MailSuppressed,
@@ -13,5 +13,8 @@ export {
   IdempotencyInProgress,
   InvalidRequest
 } from "../../domain/mail/send-result.ts"
-export type { SendRequest } from "../../domain/mail/message.ts"
+export { LogRowId as SendId } from "../../domain/ids.ts"
+export { FailureKind } from "../../domain/mail/failover.ts"
+export { SendRequest } from "../../domain/mail/message.ts"
+export { Provider } from "../../domain/mail/provider.ts"
 export { SettingsRefused } from "../edge/plain-send-email.ts"

@@ -32,7 +32,8 @@ const MOST_COUNTED = 1_000
 
 /** The providers that can really send mail. */
 export const usesReally = (settings: Settings): Readonly<Record<Provider, boolean>> => {
-  const { fallback, primary } = settings.sending
+  const { fallback, isOff, primary } = settings.sending
+  if (isOff) return { provider_a: false, provider_b: false, smtp: false, postmark: false }
   const chosen = (provider: Provider) => primary === provider || fallback === provider
   return {
     provider_a: settings.providerA.apiKey !== undefined,
