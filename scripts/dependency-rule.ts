@@ -262,7 +262,9 @@ const packageRule = (
   if (target !== undefined || isBuiltin(specifier)) return undefined
   const name = packageOf(specifier)
   if (!(name in { ...manifest.dependencies, ...manifest.devDependencies })) return "package-is-declared"
-  return shipped && !typeOnly && name in (manifest.peerDependenciesMeta ?? {}) ? "library-is-complete" : undefined
+  return shipped && !typeOnly && name in (manifest.peerDependenciesMeta ?? {})
+    ? "library-is-complete"
+    : undefined
 }
 
 const edgeRule = ({ specifier, target, typeOnly }: Import): Rule | undefined => {

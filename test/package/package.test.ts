@@ -240,7 +240,16 @@ beforeAll(async () => {
   await resend.listen()
   folder = await realpath(await mkdtemp(join(TEMPORARY, "postlane-package-")))
   await mkdir(at("house"))
-  for (const name of ["package.json", "README.md", "LICENSE", "migrations", "docs", "examples", "public", "src"])
+  for (const name of [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "migrations",
+    "docs",
+    "examples",
+    "public",
+    "src"
+  ])
     await cp(join(root, name), at("house", name), { recursive: true })
   await succeeds(process.execPath, [join(root, "scripts/build.ts"), at("house/dist")], root)
   await succeeds("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], at("house"))
@@ -421,6 +430,28 @@ describe("the published package", () => {
     const print = `console.log(import.meta.resolve("postlane"))`
     const args = ["--input-type=module", "--conditions", condition, "--eval", print]
     assert.match(await succeeds(process.execPath, args, at("app")), /dist\/runtime\/entries\/edge\.js\s*$/)
+  })
+
+  it("has effect in its commands, and none in what an Effect program imports", async () => {
+    const entries = at("app/node_modules/postlane/dist/runtime/entries")
+    const reached = async (from: string) => {
+      const texts = new Map<string, string>()
+      const pending = [from]
+      for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+        if (texts.has(name)) continue
+        const text = await readFile(join(entries, name), "utf8").catch(() => "")
+        texts.set(name, text)
+        pending.push(...[...text.matchAll(/["']\.\/([\w.-]+\.js)["']/g)].map(([, found = ""]) => found))
+      }
+      return [...texts.values()].join("\n")
+    }
+    const asksForEffect = /(?:\bfrom|\bimport\(?)["']effect["'/]/
+    assert.notMatch(await reached("cli.js"), asksForEffect)
+    for (const entry of ["effect.js", "client-effect.js", "library.js"]) {
+      const code = await reached(entry)
+      assert.match(code, asksForEffect, entry)
+      assert.notInclude(code, "~effect/Effect/evaluate", entry)
+    }
   })
 
   it("names the licences of what is bundled", async () => {

@@ -26,8 +26,9 @@ interface Command {
 /** Whoever makes the request writes these by what it sends. */
 const WRITTEN_ANEW = /^(?:host|content-length)$/i
 
-/** Has another make the command's request, in place of the client's own connections. Its signature holds for what it was made of. */
-export const askedBy = <C extends Command>(by: Fetch, signal: AbortSignal, command: C): C => {
+/** Has another, if there is one, make the command's request, in place of the client's own connections. Its signature holds for what it was made of. */
+export const askedBy = <C extends Command>(by: Fetch | undefined, signal: AbortSignal, command: C): C => {
+  if (by === undefined) return command
   const ask = async ({ request }: { readonly request: SignedRequest }) => {
     const { body, headers, hostname, method, path, port, protocol } = request
     const answer = await by(`${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${path}`, {

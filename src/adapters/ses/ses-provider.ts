@@ -4,7 +4,7 @@ import { Effect, Option, Result, type Scope } from "effect"
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
-import { type Fetch, otherFetch } from "../../ports/mail/transport.ts"
+import { otherFetch } from "../../ports/mail/transport.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
 import { askedBy } from "./asked-by.ts"
 import { classifySesError } from "./classify.ts"
@@ -93,14 +93,10 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       const input = commandInput(body)
       if (Result.isFailure(input)) return Effect.fail(failure("rejected", input.failure))
       let refusedWith: unknown
-      const ask = (fetch: Fetch | undefined) =>
+      return Effect.flatMap(otherFetch, (fetch) =>
         Effect.tryPromise({
-          try: (signal) => {
-            const command = new SendEmailCommand(input.success)
-            return client.send(fetch === undefined ? command : askedBy(fetch, signal, command), {
-              abortSignal: signal
-            })
-          },
+          try: (signal) =>
+            client.send(askedBy(fetch, signal, new SendEmailCommand(input.success)), { abortSignal: signal }),
           catch: (cause) => {
             const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
             refusedWith = status
@@ -108,7 +104,7 @@ export const makeSesProvider = Effect.fnUntraced(function* (
             return failure(kind, text, code, holdMs)
           }
         })
-      return Effect.flatMap(otherFetch, ask).pipe(
+      ).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
         Effect.tapError(() => answeredWith(refusedWith)),
         Effect.flatMap(({ MessageId }) =>

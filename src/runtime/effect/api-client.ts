@@ -106,8 +106,7 @@ const isProblem = (error: unknown): error is { readonly code: string } =>
 const tagOf = (code: string): string =>
   code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const tagged = (error: unknown): unknown =>
-  isProblem(error) ? { _tag: tagOf(error.code), ...error } : error
+const tagged = (error: unknown): unknown => (isProblem(error) ? { _tag: tagOf(error.code), ...error } : error)
 
 /**
  * The client, on the `HttpClient` of the context. What the server refuses is in the error channel: a problem with its code as a tag, its

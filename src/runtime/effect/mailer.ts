@@ -22,8 +22,8 @@ import { tracedSend } from "../process/traced.ts"
 import { providerNeeds } from "../settings/checks.ts"
 import type { Env } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
-import { layerTransport } from "./http-client.ts"
 import { FOLDER, open, settingsFor } from "../testing/in-process.ts"
+import { layerTransport } from "./http-client.ts"
 
 const about = { sendId: Schema.String, idempotencyKey: Schema.String }
 

@@ -1,12 +1,5 @@
 /** Postlane for Effect programs: services, layers and errors as values. */
-export {
-  Accepted,
-  Mailer,
-  MailFailed,
-  MailSuppressed,
-  Outbox,
-  type SendError
-} from "../effect/mailer.ts"
+export { Accepted, Mailer, MailFailed, MailSuppressed, Outbox, type SendError } from "../effect/mailer.ts"
 export {
   ClaimUnavailable,
   IdempotencyConflict,

@@ -104,7 +104,7 @@ export const announceJson = (settings: Settings, place: Place): Effect.Effect<vo
       admin: `${url}/admin`,
       database: place.database,
       dataDir,
-      primary: sending.primary,
+      primary: sending.isOff ? "none" : sending.primary,
       fallback: sending.fallback ?? null,
       simulates: place.simulates,
       proxySecret: opened(access.proxySharedSecret),

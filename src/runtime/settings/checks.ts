@@ -36,7 +36,11 @@ export const edgeLimits = ({ settings }: Given) =>
     is smtp, which needs a process on Node: there is no SMTP on the edge`
 
 /** Contradictions that stop every start. */
-export const contradictions = ({ readable, settings, values: { cloud, eventHooks, intake, sending } }: Given) => {
+export const contradictions = ({
+  readable,
+  settings,
+  values: { cloud, eventHooks, intake, sending }
+}: Given) => {
   const { batch, retryQueue, submission } = settings
   const { accessKeyId: id, secretAccessKey: key, sessionToken: token } = cloud
   const longest = greatest(retryQueue.delaysSeconds)

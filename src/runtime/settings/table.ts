@@ -62,7 +62,9 @@ export const AREAS = {
     maxConnections: open("HTTP_MAX_CONNECTIONS", integer(16, 1_000_000), { fallback: "2048" })`
       HTTP connections at once; each open page and each watched conversion holds one. One client address holds 256 at most, unless it is
       a trusted proxy's or this machine's. The file descriptors that the process may open are a limit, too.`,
-    embedded: open("POSTLANE_EMBEDDED", flag, { otherwise: "1 under postlane start, 0 under postlane serve" })`
+    embedded: open("POSTLANE_EMBEDDED", flag, {
+      otherwise: "1 under postlane start, 0 under postlane serve"
+    })`
       1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk).
       0: nothing is simulated.`,
     roles: open("POSTLANE_ROLES", roles, { fallback: "all" })`

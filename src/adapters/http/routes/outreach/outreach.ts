@@ -106,11 +106,11 @@ export const outreachHandlers = HttpApiBuilder.group(
     const outreach = yield* Outreach
     const goesOut = yield* makeGoesOut
     return handlers.handle("sendOutreach", ({ payload }) =>
-      outreach.send(payload).pipe(
-        Effect.flatMap(answer),
-        Effect.catchTags({ ...sendRefusals, StoreUnavailable: away }),
-        (sent) => Effect.andThen(goesOut, sent)
-      )
+      outreach
+        .send(payload)
+        .pipe(Effect.flatMap(answer), Effect.catchTags({ ...sendRefusals, StoreUnavailable: away }), (sent) =>
+          Effect.andThen(goesOut, sent)
+        )
     )
   })
 )
