@@ -76,13 +76,9 @@ export const makeSesProvider = Effect.fnUntraced(function* (
     return new ProviderFailure({ provider: "provider_b", kind, message: text, code, ...pace })
   }
 
-  const server = options.endpoint ?? `https://email.${options.region}.amazonaws.com`
-
-  const at = (cause: string) => ({
-    address: options.endpoint ?? `email.${options.region}.amazonaws.com`,
-    cause,
-    settings: options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
-  })
+  const address = options.endpoint ?? `email.${options.region}.amazonaws.com`
+  const server = options.endpoint ?? `https://${address}`
+  const settings = options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
 
   const send: MailProvider["send"] = (request) =>
     Effect.suspend(() => {
@@ -100,7 +96,8 @@ export const makeSesProvider = Effect.fnUntraced(function* (
           catch: (cause) => {
             const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
             refusedWith = status
-            const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
+            const text =
+              unanswered === true ? noAnswer("provider_b", { address, cause: message, settings }) : message
             return failure(kind, text, code, holdMs)
           }
         })
