@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Logger, Result, type Scope } from "effect"
+import { Context, Effect, Layer, Logger, Result, Schema, type Scope } from "effect"
 import { uuidV7Unsafe } from "effect/crypto/SecureRandom"
 
 import { Mailer } from "../../application/mail/mailer.ts"
@@ -43,10 +43,15 @@ export interface OpenMailer<R = never> {
 
 type Loggers = (typeof Logger.CurrentLoggers)["Service"]
 
-/** Some settings are invalid. Lists every problem by the setting's name, without its value. */
-export class SettingsRefused extends Data.TaggedError("SettingsRefused")<{
-  readonly problems: ReadonlyArray<SettingProblem>
-}> {
+/**
+ * Some settings are invalid, or missing. Lists every problem by the setting's name, without its value.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SettingsRefused extends Schema.TaggedError<SettingsRefused>()("SettingsRefused", {
+  problems: Schema.Array(Schema.Struct({ setting: Schema.String, message: Schema.String }))
+}) {
   override get message() {
     return `Settings: ${listed(this.problems)}`
   }
