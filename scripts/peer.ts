@@ -50,8 +50,8 @@ export const peer = (library: ReadonlyArray<string>): Plugin => {
   }
 }
 
-/** An empty map in place of a file's own. */
-const NO_MAP = `//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString("base64")}`
+/** A map that names the file and no place in it: the bundler takes one without any for none. */
+const NO_MAP = `//# sourceMappingURL=data:application/json;base64,${Buffer.from('{"version":3,"sources":["package"],"mappings":"AAAA"}').toString("base64")}`
 const withoutMap = (text: string): string => `${text}\n${NO_MAP}`
 
 /** Leaves other packages out of the maps: nobody has their sources as they were built. */

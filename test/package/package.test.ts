@@ -468,8 +468,8 @@ describe("the published package", () => {
   })
 
   it("weighs less than half of what its parts did", async () => {
-    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 33_000_000)
-    assert.isBelow((await stat(at(tarball))).size, 8_800_000)
+    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 31_500_000)
+    assert.isBelow((await stat(at(tarball))).size, 8_700_000)
     const lock = JSON.parse(await readFile(at("app/package-lock.json"), "utf8")) as {
       readonly packages: Readonly<Record<string, { readonly link?: boolean }>>
     }
