@@ -45,6 +45,17 @@ const FILES = [
   "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
 ]
 
+/** Of the table of mail clients what is read (src/adapters/message-view/client-support.ts): most of it is prose. */
+const shortenClients = (path: string) => {
+  const { data, last_update_date, nicenames } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
+    readonly last_update_date: string
+    readonly nicenames: unknown
+  }
+  const features = data.map(({ category, stats, title, url }) => ({ title, category, url, stats }))
+  writeFileSync(path, JSON.stringify({ last_update_date, nicenames, data: features }))
+}
+
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/entries/${name}.ts`)
 
 /**
@@ -118,6 +129,7 @@ const main = async () => {
     mkdirSync(dirname(copy), { recursive: true })
     cpSync(fileURLToPath(import.meta.resolve(file)), copy)
   }
+  shortenClients(join(outdir, "files/caniemail/caniemail.json"))
   copyAssets(outdir)
   const copied = FILES.map((file) => join("node_modules", file))
   writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))
