@@ -23,7 +23,7 @@ interface Command {
   }
 }
 
-/** Whoever makes the request writes these by what it sends. */
+/** What makes the request writes these by what it sends. */
 const WRITTEN_ANEW = /^(?:host|content-length)$/i
 
 /** Has another, if there is one, make the command's request, in place of the client's own connections. Its signature holds for what it was made of. */

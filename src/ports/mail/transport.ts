@@ -14,12 +14,12 @@ export type TransportAnswer = Pick<Response, "status" | "headers"> & {
   readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
 }
 
-/** A request over HTTP. It rejects as `fetch` does: with what tells a connection that was never made from one that broke off. */
+/** A request over HTTP. Its rejection is an error of `fetch`: the adapters look in it for the system call that failed. */
 export type Fetch = (url: string, request: TransportRequest) => Promise<TransportAnswer>
 
 /**
- * Makes the requests of the adapters in place of the runtime's own `fetch` and sockets. It is asked in the fiber of each attempt, whose
- * spans and services it has. Undefined: the runtime's own.
+ * Makes the adapters' requests in place of the runtime's `fetch` and sockets. It runs in the fiber of each attempt, with the attempt's
+ * spans and services. Undefined: the runtime makes them.
  */
 export const Transport = Context.Reference<Effect.Effect<Fetch> | undefined>("postlane/ports/Transport", {
   defaultValue: () => undefined
