@@ -1,6 +1,6 @@
 /**
  * Builds the publishable package: `npm run build`, or `node scripts/build.ts FOLDER` for another place than `dist`. Types are the
- * compiler's; the code is bundled, so that it needs no package but `effect` and starts fast.
+ * compiler's; the code is bundled, so that the commands need no package, the library none but `effect`, and both start fast.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -16,20 +16,7 @@ import {
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-import { build } from "esbuild"
-
-import {
-  bundlePrograms,
-  common,
-  copyAssets,
-  dependencies,
-  mapped,
-  onEdge,
-  onNode,
-  optional,
-  root,
-  withParts
-} from "./bundle.ts"
+import { bundlePackage, copyAssets, required, root } from "./bundle.ts"
 import { noticesOf, packageFolder } from "./notices.ts"
 import { syntaxOf } from "./syntax.ts"
 
@@ -57,6 +44,17 @@ const FILES = [
   "@neslinesli93/qpdf-wasm/dist/qpdf.js",
   "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
 ]
+
+/** Of the table of mail clients what is read (src/adapters/message-view/client-support.ts): most of it is prose. */
+const shortenClients = (path: string) => {
+  const { data, last_update_date, nicenames } = JSON.parse(readFileSync(path, "utf8")) as {
+    readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
+    readonly last_update_date: string
+    readonly nicenames: unknown
+  }
+  const features = data.map(({ category, stats, title, url }) => ({ title, category, url, stats }))
+  writeFileSync(path, JSON.stringify({ last_update_date, nicenames, data: features }))
+}
 
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/entries/${name}.ts`)
 
@@ -91,8 +89,8 @@ const pruneTypes = (unwritten: ReadonlyArray<string>) => {
     if (!existsSync(path)) throw new Error([`${path} could not be written`, ...unwritten].join("\n"))
     for (const { specifier, target } of syntaxOf({ path, text: readFileSync(path, "utf8") }).imports)
       if (target !== undefined) pending.push(target.replace(/\.[jt]s$/, ".d.ts"))
-      else if (!dependencies.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
-        throw new Error(`${path} names types of ${specifier}, which is no dependency`)
+      else if (!required.some((name) => specifier === name || specifier.startsWith(`${name}/`)))
+        throw new Error(`${path} names types of ${specifier}, which does not come with the package`)
   }
   for (const name of readdirSync(dist, { encoding: "utf8", recursive: true }))
     if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))
@@ -124,32 +122,15 @@ const main = async () => {
   }
   carryResendTypes()
   pruneTypes(unwritten)
-  const built = await Promise.all([
-    bundlePrograms(outdir),
-    build({
-      ...onNode,
-      ...mapped,
-      outdir,
-      entryPoints: runtimeFiles(LIBRARY),
-      external: withParts([...optional, ...dependencies])
-    }),
-    build({
-      ...common,
-      ...onEdge,
-      ...mapped,
-      outdir,
-      entryPoints: runtimeFiles(EDGE),
-      external: ["cloudflare:*", ...withParts(dependencies)]
-    })
-  ])
+  const inputs = await bundlePackage(outdir, { library: runtimeFiles(LIBRARY), edge: runtimeFiles(EDGE) })
   chmodSync(join(outdir, "cli.js"), 0o755)
   for (const file of FILES) {
     const copy = join(outdir, "files", file)
     mkdirSync(dirname(copy), { recursive: true })
     cpSync(fileURLToPath(import.meta.resolve(file)), copy)
   }
+  shortenClients(join(outdir, "files/caniemail/caniemail.json"))
   copyAssets(outdir)
-  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}))
   const copied = FILES.map((file) => join("node_modules", file))
   writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))
   return 0

@@ -1,18 +1,21 @@
 import { cpSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { build, type BuildOptions, type Plugin } from "esbuild"
 
+import { keepMaps, ownMaps, peer } from "./peer.ts"
+
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>
 }
-export const dependencies = Object.keys(manifest.dependencies)
 /** What is installed beside the package only by those who use it. */
-export const optional = Object.keys(manifest.peerDependencies)
+const optional = Object.keys(manifest.peerDependenciesMeta)
+/** What comes with the package: `effect`, in the version of its user where that has one. */
+export const required = Object.keys(manifest.peerDependencies).filter((name) => !optional.includes(name))
 
 /** The command line, and what runs in threads and processes of its own. All stand in one folder, where they find each other. */
 const PROGRAMS = [
@@ -28,7 +31,7 @@ const PROGRAMS = [
   "src/adapters/message-view/message-view-program.ts"
 ]
 
-export const common: BuildOptions = {
+const common: BuildOptions = {
   absWorkingDir: root,
   entryNames: "[name]",
   chunkNames: "[name]-[hash]",
@@ -42,9 +45,9 @@ export const common: BuildOptions = {
   minifyWhitespace: true,
   logLevel: "error"
 }
-/** Of what others import: under `--enable-source-maps` a stack trace names our files and lines. The programs' own would weigh four times as much. */
-export const mapped = { sourcemap: "linked", sourcesContent: false } satisfies BuildOptions
-export const onNode: BuildOptions = {
+/** Of what others import: under `--enable-source-maps` a stack trace names our files and lines. */
+const mapped = { sourcemap: "linked", sourcesContent: false } satisfies BuildOptions
+const onNode: BuildOptions = {
   ...common,
   platform: "node",
   target: "node22",
@@ -81,17 +84,41 @@ export const onEdge = {
   plugins: [nodeWhereItIsThere]
 } satisfies BuildOptions
 
-export const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
+const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [name, `${name}/*`])
+
+/** Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for. */
+const outside = ["*/httpApiSwagger.js", ...withParts(optional)]
 
 /** Bundles the programs, and others that are to stand beside them. */
 export const bundlePrograms = (outdir: string, others: ReadonlyArray<string> = []) =>
-  build({
-    ...onNode,
-    outdir,
-    entryPoints: [...PROGRAMS, ...others],
-    // Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for.
-    external: ["*/httpApiSwagger.js", ...withParts(optional)]
-  })
+  build({ ...onNode, outdir, entryPoints: [...PROGRAMS, ...others], external: outside })
+
+/** Bundles the programs, and what others import on Node and on the edge: the paths of all that is in them. */
+export const bundlePackage = async (
+  outdir: string,
+  { edge, library }: { readonly edge: ReadonlyArray<string>; readonly library: ReadonlyArray<string> }
+): Promise<ReadonlyArray<string>> => {
+  const [onServers, onEdges] = await Promise.all([
+    build({
+      ...onNode,
+      ...mapped,
+      outdir,
+      entryPoints: [...PROGRAMS, ...library].map((path) => ({ in: path, out: basename(path, ".ts") })),
+      external: outside,
+      plugins: [peer(library), ownMaps]
+    }),
+    build({
+      ...common,
+      ...onEdge,
+      ...mapped,
+      outdir,
+      entryPoints: [...edge],
+      external: ["cloudflare:*", ...withParts(required)],
+      plugins: [...onEdge.plugins, ownMaps]
+    })
+  ])
+  return [...keepMaps(onServers.metafile!), ...Object.keys(onEdges.metafile!.inputs)]
+}
 
 /** The files of the pages, which the server reads beside its bundle. */
 export const copyAssets = (outdir: string) =>

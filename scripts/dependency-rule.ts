@@ -44,7 +44,7 @@ export const RULES = {
   "source-stays-inside": "src imports no file outside src (the runtime may read package.json)",
   "package-is-declared": "a package that src imports is in package.json",
   "library-is-complete":
-    "what the published package loads is bundled or a dependency; an optional one is left to the thread that needs it",
+    "what the published package loads is bundled or comes with it; an optional one is left to the thread that needs it",
   "edge-has-no-node": "what the entries edge, edge-email, functions and client reach runs without Node"
 } as const
 export type Rule = keyof typeof RULES
@@ -53,8 +53,8 @@ export type Rule = keyof typeof RULES
 export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-  /** Optional: installed by those who use them. */
-  readonly peerDependencies?: Readonly<Record<string, string>>
+  /** Installed by those who use them. */
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>
 }
 
 /** The entries of the published package, library and command line; everything that they reach is shipped. */
@@ -71,6 +71,7 @@ const LIBRARY_ENTRIES = [
   "src/runtime/entries/pipeline.ts",
   "src/runtime/entries/reader.ts",
   "src/runtime/entries/client-effect.ts",
+  "src/runtime/entries/effect.ts",
   "src/runtime/entries/resend.ts",
   "src/runtime/entries/nodemailer.ts",
   "src/runtime/entries/testing.ts",
@@ -261,7 +262,9 @@ const packageRule = (
   if (target !== undefined || isBuiltin(specifier)) return undefined
   const name = packageOf(specifier)
   if (!(name in { ...manifest.dependencies, ...manifest.devDependencies })) return "package-is-declared"
-  return shipped && !typeOnly && name in (manifest.peerDependencies ?? {}) ? "library-is-complete" : undefined
+  return shipped && !typeOnly && name in (manifest.peerDependenciesMeta ?? {})
+    ? "library-is-complete"
+    : undefined
 }
 
 const edgeRule = ({ specifier, target, typeOnly }: Import): Rule | undefined => {

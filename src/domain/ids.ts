@@ -28,7 +28,12 @@ export type LeaseId = typeof LeaseId.Type
 export const MailId = Schema.String.pipe(Schema.brand("MailId"))
 export type MailId = typeof MailId.Type
 
-/** A row of the send log. */
+/**
+ * A row of the send log, and so the id of a send.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const LogRowId = Schema.String.pipe(Schema.brand("LogRowId"))
 export type LogRowId = typeof LogRowId.Type
 

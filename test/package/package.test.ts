@@ -149,6 +149,46 @@ for (const name of ["document.pdf", "document.docx", "package.json"])
   console.log(JSON.stringify(await toHtml(await readFile(name), { name, ocr: "off" })))
 `
 
+/** What the author of an Effect program writes: services and errors of one copy of effect. */
+const effectProgram = `
+import { Config, ConfigProvider, Effect, Layer, Schema } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Accepted, Mailer, Outbox, type SendError, SendId } from "postlane/effect"
+import { PostlaneClient } from "postlane/client/effect"
+
+const send: Effect.Effect<Accepted, SendError, Mailer> = Effect.gen(function* () {
+  const mailer = yield* Mailer
+  return yield* mailer.send(${request})
+})
+const words = send.pipe(
+  Effect.map((accepted) =>
+    Accepted.match(accepted, { sent: ({ provider }) => "sent by " + provider, deferred: () => "on its way" })
+  ),
+  Effect.catchTag("IdempotencyInProgress", () => Effect.succeed("on its way")),
+  Effect.catchTag("MailFailed", ({ kind }) => Effect.succeed(kind))
+)
+const inTest = Effect.gen(function* () {
+  const { mails } = yield* Outbox
+  return [yield* words, (yield* mails).length, Schema.is(Accepted)(yield* send)] as const
+}).pipe(Effect.provide(Mailer.layerMemory))
+export const status = (fileId: string) =>
+  PostlaneClient.use((client) => client.files.getFile({ params: { fileId }, query: {} })).pipe(
+    Effect.map(({ file }): string => file.status),
+    Effect.catchTag("FileNotFound", ({ detail, status }): Effect.Effect<string> => Effect.succeed(detail + status)),
+    Effect.provide(
+      PostlaneClient.layerConfig({ baseUrl: Config.String("URL"), token: Config.Redacted("TOKEN") }).pipe(
+        Layer.provide(FetchHttpClient.layer)
+      )
+    )
+  )
+export const id: SendId = SendId.make("s-1")
+const refused = Effect.provide(Mailer, Mailer.layerConfig).pipe(
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ EMAIL_PRIMARY: "postmark" }))),
+  Effect.catchTag("SettingsRefused", ({ message }) => Effect.succeed(message))
+)
+console.log(JSON.stringify([await Effect.runPromise(inTest), await Effect.runPromise(refused)]))
+`
+
 const script = `
 import { sendEmail } from "postlane"
 console.log(JSON.stringify(await sendEmail(${request})))
@@ -179,6 +219,7 @@ export default { fetch: async (request, env) => Response.json(await sendEmail(aw
 `
 
 let folder = ""
+let tarball = ""
 const at = (...path: ReadonlyArray<string>) => join(folder, ...path)
 
 const weightOf = async (path: string): Promise<number> => {
@@ -199,12 +240,21 @@ beforeAll(async () => {
   await resend.listen()
   folder = await realpath(await mkdtemp(join(TEMPORARY, "postlane-package-")))
   await mkdir(at("house"))
-  for (const name of ["package.json", "README.md", "LICENSE", "migrations", "docs", "examples", "public"])
+  for (const name of [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "migrations",
+    "docs",
+    "examples",
+    "public",
+    "src"
+  ])
     await cp(join(root, name), at("house", name), { recursive: true })
   await succeeds(process.execPath, [join(root, "scripts/build.ts"), at("house/dist")], root)
   await succeeds("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], at("house"))
-  const tarball = (await readdir(folder)).find((name) => name.endsWith(".tgz"))
-  assert.isDefined(tarball)
+  tarball = (await readdir(folder)).find((name) => name.endsWith(".tgz")) ?? ""
+  assert.notStrictEqual(tarball, "")
 
   // Without the registry: npm takes what the package needs from here, and what it does not name is not there.
   await mkdir(at("app"))
@@ -218,6 +268,7 @@ beforeAll(async () => {
   await writeFile(at("app/drop-ins.js"), dropIns)
   for (const { file, text } of snippets) await writeFile(at("app", file), text)
   await writeFile(at("app/client.ts"), client)
+  await writeFile(at("app/effect-program.ts"), effectProgram)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
   await writeFile(at("app/testing.js"), testing)
@@ -250,7 +301,7 @@ describe("the published package", () => {
     "type-checks in a project of its own, but for a request without a subject: %s",
     async (module, resolution) => {
       const pages = module === "NodeNext" ? snippets.map(({ file }) => file) : []
-      const files = ["consumer.ts", "mistaken.ts", ...pages]
+      const files = ["consumer.ts", "effect-program.ts", "mistaken.ts", ...pages]
       const { code, output } = await typeCheck(module, resolution, ...files)
       assert.notStrictEqual(code, 0)
       const errors = output.split("\n").filter((line) => line.includes("error TS"))
@@ -264,6 +315,36 @@ describe("the published package", () => {
     const modules = ["--module", "NodeNext", "--moduleResolution", "NodeNext", "client.ts"]
     const { code, output } = await run(process.execPath, [compiler, ...args, ...modules], at("app"))
     assert.strictEqual(code, 0, output)
+  })
+
+  it("is one copy of effect with an Effect program, which runs on it", async () => {
+    const output = await succeeds(process.execPath, ["effect-program.ts"], at("app"), {
+      PATH: process.env["PATH"]
+    })
+    const [inTest, refused] = JSON.parse(output) as readonly [unknown, string]
+    assert.deepStrictEqual(inTest, ["sent by provider_a", 1, true])
+    assert.include(refused, "POSTMARK_SERVER_TOKEN")
+  })
+
+  it("takes a later effect of the same major as its own, and refuses an earlier one by name", async () => {
+    const versions = async (version: string) => {
+      const folder = at(`beside-${version}`)
+      await mkdir(join(folder, "effect"), { recursive: true })
+      const manifest = JSON.parse(
+        await readFile(join(root, "node_modules/effect/package.json"), "utf8")
+      ) as object
+      await writeFile(join(folder, "effect/package.json"), JSON.stringify({ ...manifest, version }))
+      const dependencies = { effect: "file:effect", postlane: `file:${at(tarball)}` }
+      await writeFile(join(folder, "package.json"), JSON.stringify({ dependencies }))
+      const { code, output } = await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], folder)
+      const lock = await readFile(join(folder, "package-lock.json"), "utf8").catch(() => "")
+      return { code, output, copies: lock.match(/node_modules\/effect"/g)?.length ?? 0 }
+    }
+    for (const later of ["4.1.7", "4.20.0"])
+      assert.deepInclude(await versions(later), { code: 0, copies: 1 }, later)
+    const { code, output } = await versions("4.0.6")
+    assert.notStrictEqual(code, 0)
+    assert.match(output, /ERESOLVE[^]*peer effect@"\^4\.1\.0" from postlane/)
   })
 
   it("takes the place of Resend's SDK and of nodemailer's transports", async () => {
@@ -351,6 +432,28 @@ describe("the published package", () => {
     assert.match(await succeeds(process.execPath, args, at("app")), /dist\/runtime\/entries\/edge\.js\s*$/)
   })
 
+  it("has effect in its commands, and none in what an Effect program imports", async () => {
+    const entries = at("app/node_modules/postlane/dist/runtime/entries")
+    const reached = async (from: string) => {
+      const texts = new Map<string, string>()
+      const pending = [from]
+      for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+        if (texts.has(name)) continue
+        const text = await readFile(join(entries, name), "utf8").catch(() => "")
+        texts.set(name, text)
+        pending.push(...[...text.matchAll(/["']\.\/([\w.-]+\.js)["']/g)].map(([, found = ""]) => found))
+      }
+      return [...texts.values()].join("\n")
+    }
+    const asksForEffect = /(?:\bfrom|\bimport\(?)["']effect["'/]/
+    assert.notMatch(await reached("cli.js"), asksForEffect)
+    for (const entry of ["effect.js", "client-effect.js", "library.js"]) {
+      const code = await reached(entry)
+      assert.match(code, asksForEffect, entry)
+      assert.notInclude(code, "~effect/Effect/evaluate", entry)
+    }
+  })
+
   it("names the licences of what is bundled", async () => {
     const notices = await readFile(at("app/node_modules/postlane/dist/NOTICES.txt"), "utf8")
     for (const name of [
@@ -365,8 +468,8 @@ describe("the published package", () => {
   })
 
   it("weighs less than half of what its parts did", async () => {
-    // 6 MB of it are source maps.
-    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 39_000_000)
+    assert.isBelow(await weightOf(at("app/node_modules/postlane")), 31_500_000)
+    assert.isBelow((await stat(at(tarball))).size, 8_700_000)
     const lock = JSON.parse(await readFile(at("app/package-lock.json"), "utf8")) as {
       readonly packages: Readonly<Record<string, { readonly link?: boolean }>>
     }
@@ -383,7 +486,7 @@ describe("the published package", () => {
       assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
   })
 
-  it("holds the migrations, the docs and the examples, and no source and no test", async () => {
+  it("holds the migrations, the docs and the examples, of the source the Effect entries, and no test", async () => {
     const files = await readdir(at("app/node_modules/postlane"))
     assert.sameMembers(files, [
       "LICENSE",
@@ -393,8 +496,30 @@ describe("the published package", () => {
       "examples",
       "migrations",
       "package.json",
-      "public"
+      "public",
+      "src"
     ])
+    const sources = await readdir(at("app/node_modules/postlane/src"), { recursive: true })
+    assert.sameMembers(
+      sources.filter((name) => name.endsWith(".ts")),
+      [
+        ...["api-client", "http-client", "mailer"].map((name) => `runtime/effect/${name}.ts`),
+        ...["client-effect", "effect"].map((name) => `runtime/entries/${name}.ts`)
+      ]
+    )
+    const entries = at("app/node_modules/postlane/dist/runtime/entries")
+    const maps = (await readdir(entries)).filter((name) => name.endsWith(".js.map"))
+    const mapped = await Promise.all(
+      maps.map(async (name) => {
+        const map = await readFile(join(entries, name), "utf8")
+        return (JSON.parse(map) as { readonly sources: ReadonlyArray<string> }).sources
+      })
+    )
+    assert.include(mapped.flat(), "../../../src/runtime/effect/mailer.ts")
+    assert.deepStrictEqual(
+      mapped.flat().filter((source) => !/^(?:\.\.\/){3}(?:src|node_modules|scripts)\//.test(source)),
+      []
+    )
     for (const file of ["docs/guides/testing.md", "examples/shop/shop.ts", "public/openapi.json"])
       assert.isTrue((await stat(at("app/node_modules/postlane", file))).isFile(), file)
     assert.includeMembers(

@@ -36,7 +36,7 @@ import type { PublicAddresses } from "./server/credentials.ts"
 import { jsonBodyLayer } from "./server/json-body.ts"
 import { type ListenerTimes, nodeServerLayer } from "./server/node-server.ts"
 import { rateLimitedLayer, requestLimitsLayer } from "./server/rate-limit.ts"
-import { maySendLayer } from "./server/sender.ts"
+import { maySendLayer, SendsMail } from "./server/sender.ts"
 
 /** Largest body of a route without a separate limit, bytes. */
 const DEFAULT_MAX_BODY = 1024 * 1024
@@ -62,6 +62,8 @@ interface HttpOptions extends PublicAddresses {
   readonly beforeListen?: Effect.Effect<void> | undefined
   /** `PROXY_SHARED_SECRET`, the header `x-proxy-secret` of the relay. */
   readonly proxySecret: Redacted.Redacted | undefined
+  /** False: `EMAIL_PRIMARY=none`, no mail goes out. */
+  readonly sendsMail?: boolean | undefined
   /** `TRUSTED_PROXIES`: none by default. */
   readonly trustedProxies?: TrustedProxies | undefined
   /** `PROVIDERB_WEBHOOK_SECRET`, the header `X-Webhook-Secret` of the event bus. */
@@ -97,7 +99,7 @@ const connectionLimits = (
 
 /** Routes of the API. */
 const apiRoutes = (
-  options: Pick<HttpOptions, "proxySecret" | "webhookSecret" | keyof PublicAddresses>,
+  options: Pick<HttpOptions, "proxySecret" | "sendsMail" | "webhookSecret" | keyof PublicAddresses>,
   embedded = false
 ) =>
   HttpApiBuilder.layer(Api).pipe(
@@ -105,6 +107,7 @@ const apiRoutes = (
     Layer.provide([
       proxySecretLayer(options.proxySecret),
       maySendLayer(options.proxySecret),
+      Layer.succeed(SendsMail, options.sendsMail ?? true),
       adminAccessLayer(options),
       ownerAccessLayer(options),
       rateLimitedLayer,

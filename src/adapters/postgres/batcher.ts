@@ -1,4 +1,4 @@
-import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, type Scope, Tracer } from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
 
@@ -25,6 +25,8 @@ const DRAIN_TIME = "5 seconds"
 
 interface Waiting<In, Out, E> {
   readonly item: In
+  /** The caller's, where there is one. */
+  readonly span: Tracer.AnySpan | undefined
   readonly resume: (exit: Exit.Exit<Out, E>) => void
 }
 
@@ -38,13 +40,27 @@ interface State<In, Out, E> extends Required<BatcherOptions<In, Out, E>> {
   patient: boolean
 }
 
+/** The spans of a call stand below its first caller's; they link to those of the others. */
+const below = <A, E>(
+  call: Effect.Effect<A, E>,
+  batch: ReadonlyArray<Pick<Waiting<never, never, never>, "span">>
+) => {
+  const [first, ...others] = new Set(batch.flatMap(({ span }) => (span === undefined ? [] : [span])))
+  if (first === undefined) return call
+  const linked = others.length === 0 ? call : Effect.linkSpans(call, others)
+  return Effect.provideService(linked, Tracer.ParentSpan, first)
+}
+
 /** Calls for a batch and gives each of its items its exit. */
 const answer = <In, Out, E>(
   state: State<In, Out, E>,
   batch: ReadonlyArray<Waiting<In, Out, E>>
 ): Effect.Effect<void> =>
   Effect.matchCauseEffect(
-    Effect.suspend(() => state.run(batch.map(({ item }) => item))),
+    below(
+      Effect.suspend(() => state.run(batch.map(({ item }) => item))),
+      batch
+    ),
     {
       onSuccess: (exits) =>
         Effect.sync(() => {
@@ -117,9 +133,18 @@ const drained = <In, Out, E>(state: State<In, Out, E>): Effect.Effect<void> =>
   })
 
 const submit = <In, Out, E>(state: State<In, Out, E>, item: In): Effect.Effect<Out, E> =>
+  Effect.withFiber((caller) => {
+    const span = Context.getOrUndefined(caller.context, Tracer.ParentSpan)
+    return queued(state, { item, span })
+  })
+
+const queued = <In, Out, E>(
+  state: State<In, Out, E>,
+  asked: Omit<Waiting<In, Out, E>, "resume">
+): Effect.Effect<Out, E> =>
   Effect.callback<Out, E>((resume) => {
     if (state.waiting.length >= state.capacity) return resume(Effect.fail(state.onOverflow()))
-    state.waiting.push({ item, resume })
+    state.waiting.push({ ...asked, resume })
     if (!state.scheduled && hasSlot(state) && (!state.patient || isWorthACall(state))) {
       state.scheduled = true
       // After the fibers that this turn of the event loop wakes: items that arrive together go out together.

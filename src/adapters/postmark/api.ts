@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 
 import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+import { type Fetch, otherFetch } from "../../ports/mail/transport.ts"
 
 /** What the adapter is made from. */
 export interface PostmarkOptions {
@@ -88,18 +89,16 @@ interface Question {
   readonly maxBytes?: number
 }
 
-/**
- * One call, with `fetch`, which no runtime retries for a POST. The answer is read to a bound and no redirect is followed: it would make
- * the POST a GET, and carry the token elsewhere. An interruption aborts it.
- */
-export const ask = (
+/** One call. The answer is read to a bound. */
+const call = (
+  by: Fetch,
   options: PostmarkOptions,
   path: string,
-  { body, maxBytes = body === undefined ? MAX_ANSWER : MAX_SEND_ANSWER }: Question = {}
+  { body, maxBytes = body === undefined ? MAX_ANSWER : MAX_SEND_ANSWER }: Question
 ): Effect.Effect<Answer, NoAnswer> =>
   Effect.tryPromise({
     try: async (signal): Promise<Answer> => {
-      const answer = await fetch(addressOfApi(options) + path, {
+      const answer = await by(addressOfApi(options) + path, {
         method: body === undefined ? "GET" : "POST",
         headers: {
           accept: "application/json",
@@ -117,3 +116,14 @@ export const ask = (
     },
     catch: (cause): NoAnswer => ({ why: reasonOf(cause), unsent: isUnsent(cause) })
   })
+
+/**
+ * One call, with `fetch`, which no runtime retries for a POST, or what stands in its place. No redirect is followed: it would make the
+ * POST a GET, and carry the token elsewhere. An interruption aborts it.
+ */
+export const ask = (
+  options: PostmarkOptions,
+  path: string,
+  question: Question = {}
+): Effect.Effect<Answer, NoAnswer> =>
+  Effect.flatMap(otherFetch, (by = fetch as Fetch) => call(by, options, path, question))

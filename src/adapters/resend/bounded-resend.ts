@@ -1,13 +1,18 @@
 import { Resend, type Response as ResendResponse } from "resend"
 
 import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+import type { Fetch, TransportAnswer, TransportRequest } from "../../ports/mail/transport.ts"
 
 /** The vendor's answer, before its body is read. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: AsyncIterable<Uint8Array> | null
+  readonly body: TransportAnswer["body"]
 }
+
+/** Options of a request that brings what makes it; the SDK passes them on. */
+export const hasFetch = (options: object): options is TransportRequest & { readonly fetch: Fetch } =>
+  "fetch" in options
 
 /** The SDK's message where an answer is not JSON. */
 const notJson = (statusCode: number) => ({
@@ -59,7 +64,9 @@ export class BoundedResend extends Resend {
   }
 
   protected async exchange(path: string, options: object): Promise<RawAnswer> {
-    const answer = await fetch(this.origin + path, { redirect: "manual", ...options })
+    const answer = hasFetch(options)
+      ? await options.fetch(this.origin + path, options)
+      : await fetch(this.origin + path, { redirect: "manual", ...options })
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body }
   }
 

@@ -9,6 +9,7 @@ import {
   ProviderFailure,
   type ProviderPace
 } from "../../ports/mail/mail-provider.ts"
+import { type Fetch, otherFetch } from "../../ports/mail/transport.ts"
 import { BoundedResend } from "./bounded-resend.ts"
 import { classifyResendError, KEY_IS_KNOWN, whyNoAnswer } from "./classify.ts"
 import { paceOf } from "./pace.ts"
@@ -37,9 +38,9 @@ export const VENDOR_URL = "https://api.resend.com"
 const BEARER_TOKEN = /^[\x21-\x7e]+$/
 
 /**
- * `redirect` reaches `fetch` through the SDK. Following a redirect would turn the POST into a GET and read its answer as that of the send.
+ * `redirect` reaches `fetch` through the SDK, and so does another `fetch`. Following a redirect would turn the POST into a GET and read its answer as that of the send.
  */
-type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual" }
+type SendOptions = CreateEmailRequestOptions & { readonly redirect: "manual"; readonly fetch?: Fetch }
 
 /**
  * The client, or `undefined` where the key cannot be used: the SDK would throw, its message holding the key, or take
@@ -107,14 +108,22 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
       if (body === undefined || !isHeaderValue(request.key)) {
         return Effect.fail(failure("rejected", "the request is not one that this provider prepared"))
       }
-      return Effect.tryPromise({
-        try: (signal) => {
-          const sendOptions: SendOptions = { idempotencyKey: request.key, signal, redirect: "manual" }
-          return client.emails.send(payloadOf(body), sendOptions)
-        },
-        // The SDK returns its errors. One that it throws may come from before or after the request.
-        catch: (cause) => failure("ambiguous", cause instanceof Error ? cause.message : "the SDK threw")
-      }).pipe(
+      const ask = (fetch: Fetch | undefined) =>
+        Effect.tryPromise({
+          try: (signal) => {
+            const by = fetch === undefined ? {} : { fetch }
+            const sendOptions: SendOptions = {
+              idempotencyKey: request.key,
+              signal,
+              redirect: "manual",
+              ...by
+            }
+            return client.emails.send(payloadOf(body), sendOptions)
+          },
+          // The SDK returns its errors. One that it throws may come from before or after the request.
+          catch: (cause) => failure("ambiguous", cause instanceof Error ? cause.message : "the SDK threw")
+        })
+      return Effect.flatMap(otherFetch, ask).pipe(
         Effect.tap(({ error }) => answeredWith(error === null ? 200 : error.statusCode)),
         Effect.flatMap(accepted),
         (asked) => Effect.andThen(asksServer(address), asked)

@@ -1,6 +1,6 @@
 import { request } from "undici"
 
-import { BoundedResend, type RawAnswer } from "./bounded-resend.ts"
+import { BoundedResend, hasFetch, type RawAnswer } from "./bounded-resend.ts"
 
 /** What the SDK's `post` passes on. */
 interface PostRequest {
@@ -24,7 +24,7 @@ const isPost = (options: object): options is PostRequest =>
  */
 export class UndiciResend extends BoundedResend {
   protected override async exchange(path: string, options: object): Promise<RawAnswer> {
-    if (path !== "/emails" || !isPost(options)) return super.exchange(path, options)
+    if (path !== "/emails" || !isPost(options) || hasFetch(options)) return super.exchange(path, options)
     const { body, headers, signal } = options
     const answer = await request(this.origin + path, {
       method: "POST",

@@ -4,7 +4,9 @@ import { Effect, Option, Result, type Scope } from "effect"
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { otherFetch } from "../../ports/mail/transport.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
+import { askedBy } from "./asked-by.ts"
 import { classifySesError } from "./classify.ts"
 import { type Credentials, type CredentialSource, CredentialsUnavailable } from "./credentials.ts"
 import { commandInput, decodeBody, dropRecipients, prepareRequest } from "./request.ts"
@@ -74,13 +76,9 @@ export const makeSesProvider = Effect.fnUntraced(function* (
     return new ProviderFailure({ provider: "provider_b", kind, message: text, code, ...pace })
   }
 
-  const server = options.endpoint ?? `https://email.${options.region}.amazonaws.com`
-
-  const at = (cause: string) => ({
-    address: options.endpoint ?? `email.${options.region}.amazonaws.com`,
-    cause,
-    settings: options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
-  })
+  const address = options.endpoint ?? `email.${options.region}.amazonaws.com`
+  const server = options.endpoint ?? `https://${address}`
+  const settings = options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
 
   const send: MailProvider["send"] = (request) =>
     Effect.suspend(() => {
@@ -91,15 +89,19 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       const input = commandInput(body)
       if (Result.isFailure(input)) return Effect.fail(failure("rejected", input.failure))
       let refusedWith: unknown
-      return Effect.tryPromise({
-        try: (signal) => client.send(new SendEmailCommand(input.success), { abortSignal: signal }),
-        catch: (cause) => {
-          const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
-          refusedWith = status
-          const text = unanswered === true ? noAnswer("provider_b", at(message)) : message
-          return failure(kind, text, code, holdMs)
-        }
-      }).pipe(
+      return Effect.flatMap(otherFetch, (fetch) =>
+        Effect.tryPromise({
+          try: (signal) =>
+            client.send(askedBy(fetch, signal, new SendEmailCommand(input.success)), { abortSignal: signal }),
+          catch: (cause) => {
+            const { code, holdMs, kind, message, status, unanswered } = classifySesError(cause)
+            refusedWith = status
+            const text =
+              unanswered === true ? noAnswer("provider_b", { address, cause: message, settings }) : message
+            return failure(kind, text, code, holdMs)
+          }
+        })
+      ).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
         Effect.tapError(() => answeredWith(refusedWith)),
         Effect.flatMap(({ MessageId }) =>

@@ -14,6 +14,9 @@ export const withinWindow = (sinceFirstMs: number): boolean => sinceFirstMs < ID
  * - `rejected`: this message was refused; no provider would take it.
  * - `unavailable`: proof that it was not accepted, and that another provider may.
  * - `ambiguous`: it may or may not have been accepted.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export const FailureKind = Schema.Literals(["rejected", "unavailable", "ambiguous"])
 export type FailureKind = typeof FailureKind.Type

@@ -44,7 +44,12 @@ export const ListName = Schema.String.check(
   })
 )
 
-/** The body of the relay routes and the argument of `sendEmail` (MAIL-10 to MAIL-14). */
+/**
+ * The body of the relay routes and the argument of `sendEmail` (MAIL-10 to MAIL-14).
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const SendRequest = Schema.Struct({
   to: OneOrMany,
   cc: Schema.optional(OneOrMany),

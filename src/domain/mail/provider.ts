@@ -61,7 +61,12 @@ export const providerName = (provider: Provider): string => vendorName(PROVIDERS
 /** The same of its vendor as sentences have it. */
 export const vendorName = (vendor: string): string => vendor.replace("an ", "")
 
-/** Its codec. */
+/**
+ * Its codec.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const Provider = Schema.Literals(Object.keys(PROVIDERS) as ReadonlyArray<Provider>)
 
 /** Providers with delivery events. */

@@ -152,7 +152,12 @@ export const endedSince = (first: SendResult, end: DeferralEnd): SendResult => {
       }
 }
 
-/** The request is not valid: nothing was looked up, claimed, sent or written. */
+/**
+ * The request is not valid: nothing was looked up, claimed, sent or written.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
   issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 }) {
@@ -161,7 +166,12 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   }
 }
 
-/** The idempotency key was used with another payload (MAIL-42). */
+/**
+ * The idempotency key was used with another payload (MAIL-42).
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
   idempotencyKey: Schema.String
 }) {
@@ -170,7 +180,12 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
   }
 }
 
-/** Another call with this key is under way: retry later (MAIL-42). */
+/**
+ * Another call with this key is under way: retry later (MAIL-42).
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgress>()(
   "IdempotencyInProgress",
   {
@@ -182,7 +197,12 @@ export class IdempotencyInProgress extends Schema.TaggedError<IdempotencyInProgr
   }
 }
 
-/** The caller asked for a claim (`requireClaim`), and the database did not answer: nothing was sent. */
+/**
+ * The caller asked for a claim (`requireClaim`), and the database did not answer: nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ClaimUnavailable extends Schema.TaggedError<ClaimUnavailable>()("ClaimUnavailable", {
   idempotencyKey: Schema.String
 }) {

@@ -97,6 +97,7 @@ const outside = (settings: Settings, beforeListen: Effect.Effect<void>) => {
     port: http.port,
     beforeListen,
     proxySecret: access.proxySharedSecret,
+    sendsMail: !settings.sending.isOff,
     baseUrl: http.baseUrl,
     olderBaseUrls: http.olderBaseUrls,
     trustedProxies: http.trustedProxies,

@@ -28,7 +28,8 @@ interface Asked {
 export const usesReally = (
   settings: Omit<SenderSettings, "domains" | "providerB">
 ): Readonly<Record<Provider, boolean>> => {
-  const { fallback, primary } = settings.sending
+  const { fallback, isOff, primary } = settings.sending
+  if (isOff) return { provider_a: false, provider_b: false, smtp: false, postmark: false }
   const chosen = (provider: Provider) => primary === provider || fallback === provider
   return {
     provider_a: settings.providerA.apiKey !== undefined,
@@ -114,9 +115,9 @@ const BY_HAND: Readonly<Record<"smtp" | "postmark", string>> = {
 /** The records that the providers of the settings ask for; of a simulated one, which sends nothing, none. */
 export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
   const { settings } = asking
-  const { fallback, primary } = settings.sending
+  const { fallback, isOff, primary } = settings.sending
   const real = usesReally(settings)
-  const named = [primary, fallback].filter((one) => one !== undefined)
+  const named = isOff ? [] : [primary, fallback].filter((one) => one !== undefined)
   const uses = (provider: Provider) => named.includes(provider) && real[provider]
   const simulated = named
     .filter((provider) => !real[provider])

@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Logger, Result, type Scope } from "effect"
+import { Context, Effect, Layer, Logger, Result, Schema, type Scope } from "effect"
 import { uuidV7Unsafe } from "effect/crypto/SecureRandom"
 
 import { Mailer } from "../../application/mail/mailer.ts"
@@ -8,6 +8,7 @@ import { MAX_KEY_LENGTH, type SendRequest } from "../../domain/mail/message.ts"
 import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "../process/log-lines.ts"
+import { providerNeeds } from "../settings/checks.ts"
 import { decodeSettings, type Env, type SettingProblem, type Settings } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 
@@ -42,10 +43,15 @@ export interface OpenMailer<R = never> {
 
 type Loggers = (typeof Logger.CurrentLoggers)["Service"]
 
-/** Some settings are invalid. Lists every problem by the setting's name, without its value. */
-export class SettingsRefused extends Data.TaggedError("SettingsRefused")<{
-  readonly problems: ReadonlyArray<SettingProblem>
-}> {
+/**
+ * Some settings are invalid, or missing. Lists every problem by the setting's name, without its value.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SettingsRefused extends Schema.TaggedError<SettingsRefused>()("SettingsRefused", {
+  problems: Schema.Array(Schema.Struct({ setting: Schema.String, message: Schema.String }))
+}) {
   override get message() {
     return `Settings: ${listed(this.problems)}`
   }
@@ -224,7 +230,7 @@ const notBegun = (error: NotBegun): Refusal => ({ kind: KINDS[error._tag], error
 /** Names the setting behind a provider that is not configured. */
 const explained = (result: SendResult, settings: Settings): SendResult => {
   if (result.ok || result.status !== "failed" || result.kind !== "unavailable") return result
-  const missing = settings.warnings.filter(({ setting }) => setting === "PROVIDERA_API_KEY")
+  const missing = providerNeeds(settings)
   return missing.length === 0 ? result : { ...result, error: `${result.error}; ${listed(missing)}` }
 }
 

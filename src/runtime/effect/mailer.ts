@@ -2,26 +2,28 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { Config, Context, Effect, Layer, Schema } from "effect"
+import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
 
 import { Mailer as Core } from "../../application/mail/mailer.ts"
 import { FailureKind } from "../../domain/mail/failover.ts"
 import type { SendRequest } from "../../domain/mail/message.ts"
 import { Provider } from "../../domain/mail/provider.ts"
-import type { NotBegun, SendResult } from "../../domain/mail/send-result.ts"
+import { type NotBegun, SendResult } from "../../domain/mail/send-result.ts"
 import {
   SimulatedMail,
   type SimulatedOutcome,
   type SimulatedTarget
 } from "../../ports/mail/simulated-mail.ts"
+import { Transport } from "../../ports/mail/transport.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { layer as layerNode } from "../compose/node-library.ts"
 import { envOf, readSettings, SettingsRefused } from "../edge/plain-send-email.ts"
 import { tracedSend } from "../process/traced.ts"
-import { requirements } from "../settings/checks.ts"
+import { providerNeeds } from "../settings/checks.ts"
 import type { Env } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 import { FOLDER, open, settingsFor } from "../testing/in-process.ts"
+import { layerTransport } from "./http-client.ts"
 
 const about = { sendId: Schema.String, idempotencyKey: Schema.String }
 
@@ -57,13 +59,23 @@ export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
   }
 }
 
+const [sent, deferred] = SendResult.members
+
 /**
- * A provider has the mail (`sent`), or a retry is durably queued (`deferred`).
+ * A provider has the mail (`sent`), or a retry is durably queued (`deferred`): a codec, and `Accepted.match(accepted, { sent, deferred })`.
  *
  * @since 0.1.0
  * @category models
  */
-export type Accepted = Extract<SendResult, { readonly ok: true }>
+export const Accepted = Schema.Union([sent, deferred]).pipe(Schema.toTaggedUnion("status"))
+
+/**
+ * What {@link Accepted} decodes to.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Accepted = typeof Accepted.Type
 
 /**
  * Why a mail was not accepted, by `_tag`.
@@ -95,18 +107,25 @@ interface LayerOptions {
   readonly retry?: boolean | undefined
 }
 
-/** `sendEmail` reports a missing key in each result; a layer is refused at once. */
-const requireKey = Effect.fnUntraced(function* (env: Env) {
+const OFF = { setting: "EMAIL_PRIMARY", message: "is none: no mail goes out with these settings" }
+
+/** `sendEmail` reports in each result what its providers lack; a layer is refused at once, as the start of a server is. */
+const requireProviders = Effect.fnUntraced(function* (env: Env) {
   const settings = yield* readSettings(env, false)
-  const problems = requirements(settings).filter(({ setting }) => setting === "PROVIDERA_API_KEY")
+  const problems = settings.sending.isOff ? [OFF] : providerNeeds(settings)
   if (problems.length > 0) return yield* new SettingsRefused({ problems })
 })
 
-/** The settings that the ConfigProvider names. */
+/** The settings that the ConfigProvider names. No error of its shows the value of a secret. */
 const configured = Effect.map(
   Effect.forEach(
-    SETTINGS.flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias])),
-    (name) => Effect.map(Config.option(Config.String(name)), (value) => [name, value] as const)
+    SETTINGS.flatMap(({ alias, name, secret }) =>
+      (alias === undefined ? [name] : [name, alias]).map((one) => [one, secret] as const)
+    ),
+    ([name, secret]) => {
+      const value = secret ? Config.map(Config.Redacted(name), Redacted.value) : Config.String(name)
+      return Effect.map(Config.option(value), (found) => [name, found] as const)
+    }
   ),
   (found) =>
     Object.fromEntries(found.flatMap(([name, value]) => (value._tag === "Some" ? [[name, value.value]] : [])))
@@ -153,7 +172,17 @@ export class Mailer extends Context.Service<
   }
 >()("postlane/effect/Mailer") {
   /**
-   * With the settings of `process.env`, or these. A setting that is wrong or missing refuses the layer.
+   * With the settings of `process.env`, or these. A setting that is wrong or missing refuses the layer: each provider that mail may go
+   * to needs its key.
+   *
+   * **Details**
+   *
+   * An `HttpClient` in the context makes the requests to the providers, each below the span of its attempt. Without one they go over the
+   * runtime's own connections.
+   *
+   * **Gotchas**
+   *
+   * Give it no client that retries by itself: Amazon SES and Postmark know no idempotency key, and would take the mail twice.
    *
    * @since 0.1.0
    * @category layers
@@ -161,11 +190,13 @@ export class Mailer extends Context.Service<
   static readonly layer = (options: LayerOptions = {}): Layer.Layer<Mailer, SettingsRefused> =>
     Layer.effect(
       Mailer,
-      Effect.andThen(
-        requireKey(envOf(options, process.env)),
-        Effect.map(Core, ({ send }) => mailerOn(send))
-      )
-    ).pipe(Layer.provide(layerNode({ ...options, traced: true })))
+      Effect.gen(function* () {
+        yield* requireProviders(envOf(options, process.env))
+        const { send } = yield* Core
+        const transport = yield* Transport
+        return mailerOn((request) => Effect.provideService(send(request), Transport, transport))
+      })
+    ).pipe(Layer.provide(layerNode({ ...options, traced: true })), Layer.provide(layerTransport))
 
   /**
    * With the settings that the `ConfigProvider` in its context names.

@@ -33,7 +33,8 @@ const listening = ({ address }: Place): string => {
 const providerLine = (settings: Settings, place: Place): string => {
   const one = (provider: Provider) =>
     `${provider} (${place.simulates[provider] ? "simulated" : PROVIDERS[provider].vendor})`
-  const { primary, fallback } = settings.sending
+  const { fallback, isOff, primary } = settings.sending
+  if (isOff) return "none: EMAIL_PRIMARY is none, so that no mail goes out"
   return fallback === undefined ? `${one(primary)}, no fallback` : `${one(primary)}, then ${one(fallback)}`
 }
 
@@ -103,7 +104,7 @@ export const announceJson = (settings: Settings, place: Place): Effect.Effect<vo
       admin: `${url}/admin`,
       database: place.database,
       dataDir,
-      primary: sending.primary,
+      primary: sending.isOff ? "none" : sending.primary,
       fallback: sending.fallback ?? null,
       simulates: place.simulates,
       proxySecret: opened(access.proxySharedSecret),

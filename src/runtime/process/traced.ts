@@ -87,7 +87,13 @@ const tracedProvider = (provider: MailProvider): MailProvider => ({
   ...provider,
   send: (request) =>
     provider.send(request).pipe(
-      Effect.onExit((exit) => Effect.annotateCurrentSpan("postlane.outcome", attemptOutcome(exit))),
+      Effect.onExit((exit) => {
+        const outcome = attemptOutcome(exit)
+        return Effect.annotateCurrentSpan({
+          "postlane.outcome": outcome,
+          ...(outcome === "accepted" ? {} : { "error.type": outcome })
+        })
+      }),
       Effect.withSpan(`attempt ${provider.provider}`, {
         kind: "client",
         attributes: { "postlane.provider": provider.provider }

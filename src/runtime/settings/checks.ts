@@ -22,7 +22,7 @@ interface Given {
 
 /** Whether mail may go to this provider. */
 const uses = ({ sending }: Pick<Settings, "sending">, provider: Provider): boolean =>
-  sending.primary === provider || sending.fallback === provider
+  !sending.isOff && (sending.primary === provider || sending.fallback === provider)
 
 /** One problem where it holds, with the words that follow. */
 const when =
@@ -36,7 +36,11 @@ export const edgeLimits = ({ settings }: Given) =>
     is smtp, which needs a process on Node: there is no SMTP on the edge`
 
 /** Contradictions that stop every start. */
-export const contradictions = ({ readable, settings, values: { cloud, eventHooks, intake } }: Given) => {
+export const contradictions = ({
+  readable,
+  settings,
+  values: { cloud, eventHooks, intake, sending }
+}: Given) => {
   const { batch, retryQueue, submission } = settings
   const { accessKeyId: id, secretAccessKey: key, sessionToken: token } = cloud
   const longest = greatest(retryQueue.delaysSeconds)
@@ -63,6 +67,8 @@ export const contradictions = ({ readable, settings, values: { cloud, eventHooks
       is required with S3_ACCESS_KEY_ID: set both, or neither for the account's keys`,
     ...when(cloud.s3SecretAccessKey !== undefined && cloud.s3AccessKeyId === undefined, "S3_ACCESS_KEY_ID")`
       is required with S3_SECRET_ACCESS_KEY: set both, or neither for the account's keys`,
+    ...when(sending.primary === "none" && sending.fallback !== undefined, "EMAIL_FALLBACK")`
+      is set, and EMAIL_PRIMARY is none, so that no mail goes out: take one of them out`,
     ...when(isTooLong && readable("EMAIL_DEFER_DELAYS_SECONDS"), "EMAIL_DEFER_DELAYS_SECONDS")`
       holds ${longest}: an SQS queue delays a message by ${SQS_MAX_DELAY_SECONDS} s at most`,
     ...when(lacksAccount && readable("MAILAPI_SERVICE_ACCOUNT_KEY"), "CONVERT_REPLY_CHANNEL")`
@@ -79,22 +85,36 @@ export const contradictions = ({ readable, settings, values: { cloud, eventHooks
   ]
 }
 
-/** What stops a start in production, and degrades the library and an embedded run. */
-export const degradations = ({ readable, settings }: Given) => {
-  const { database, embedded, postmark, providerA, retryQueue, sending, smtp } = settings
+/**
+ * What the providers that mail may go to lack: neither a server nor a layer begins without it, and `sendEmail` says so in each result.
+ * Of provider_b nothing: it may have the machine's own credentials.
+ */
+export const providerNeeds = (
+  settings: Pick<Settings, "embedded" | "postmark" | "providerA" | "sending" | "smtp">,
+  readable: Given["readable"] = () => true
+) => {
+  const { embedded, postmark, providerA, sending, smtp } = settings
   const lacks = (provider: Provider, own: unknown) =>
     uses(settings, provider) && !embedded && own === undefined && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")
   const place = (provider: Provider) => (sending.primary === provider ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK")
+  return [
+    ...when(lacks("provider_a", providerA.apiKey), "PROVIDERA_API_KEY")`
+      is required, since provider_a is ${place("provider_a")}: set it, choose provider_b, or EMAIL_PRIMARY=none for documents alone`,
+    ...when(lacks("smtp", smtp) && readable("SMTP_URL"), "SMTP_URL")`
+      is required, since smtp is ${place("smtp")}: smtps://user:password@host:465, or smtp://user:password@host:587`,
+    ...when(lacks("postmark", postmark.serverToken), "POSTMARK_SERVER_TOKEN")`
+      is required, since postmark is ${place("postmark")}: copy it from the server's API tokens`
+  ]
+}
+
+/** What stops a start in production, and degrades the library and an embedded run. */
+export const degradations = ({ readable, settings }: Given) => {
+  const { database, embedded, providerA, retryQueue } = settings
   const secrets = providerA.webhookSecrets
   const isMalformed = secrets.some((secret) => webhookSecretForm(Redacted.value(secret)) === "malformed")
   const lacksDatabase = retryQueue.address._tag === "Postgres" && database === undefined && !embedded
   return [
-    ...when(lacks("provider_a", providerA.apiKey), "PROVIDERA_API_KEY")`
-      is required, since provider_a is ${place("provider_a")}: set it, or choose provider_b`,
-    ...when(lacks("smtp", smtp) && readable("SMTP_URL"), "SMTP_URL")`
-      is required, since smtp is ${place("smtp")}: smtps://user:password@host:465, or smtp://user:password@host:587`,
-    ...when(lacks("postmark", postmark.serverToken), "POSTMARK_SERVER_TOKEN")`
-      is required, since postmark is ${place("postmark")}: copy it from the server's API tokens`,
+    ...providerNeeds(settings, readable),
     ...when(isMalformed, "PROVIDERA_WEBHOOK_SECRET")`
       ${secrets.length > 1 ? "holds one that is" : "is"} no signing secret, so that every event would be refused: copy it (whsec_… and base64) from Resend's webhooks page`,
     ...when(lacksDatabase && readable("DB_URL"), "EMAIL_DEFER_QUEUE_URL")`
@@ -140,12 +160,10 @@ export const oddities = ({ readable, settings, values: { conversion, events, sen
   ]
 }
 
-/** What `npm run serve` cannot do without, and what to do about it. Empty: it can start. */
-export const requirements = ({ access, database, providerA, sending }: Omit<Settings, "warnings">) => [
+/** What `postlane serve` cannot do without, and what to do about it. Empty: it can start. */
+export const requirements = ({ access, database }: Pick<Settings, "access" | "database">) => [
   ...when(database === undefined, "DB_URL")`
     is unset: give it a PostgreSQL 15 or later, postgres://user@host:port/database, with the password in DB_SECRET_KEY, and apply the migrations (postlane migrate)`,
-  ...when(sending.primary === "provider_a" && providerA.apiKey === undefined, "PROVIDERA_API_KEY")`
-    is unset: give it a Resend API key, or set EMAIL_PRIMARY=provider_b`,
   ...when(access.proxySharedSecret === undefined, "PROXY_SHARED_SECRET")`
     is unset: give it a long random text, which callers of the relay send as x-proxy-secret`
 ]
@@ -175,14 +193,14 @@ export const advice = (settings: Settings, now: number): ReadonlyArray<SettingPr
       is unset: the webhook of ${provider} refuses everybody, and its bounces and complaints are neither logged in time nor suppressed`
   return [
     ...settings.warnings,
-    ...when(domains.sender.endsWith(".test"), "SENDER_DOMAIN")`
+    ...when(domains.sender.endsWith(".test") && !sending.isOff, "SENDER_DOMAIN")`
       is a .test domain, from which no provider delivers: set your own`,
     ...when(!http.baseUrlIsSet, "BASE_URL")`
       is unset: links in mails lead to the listener's own address`,
     ...when(http.baseUrlIsSet && !http.baseUrl.startsWith("https://"), "BASE_URL")`
       does not begin with https://: no mail service takes its unsubscribe links, so that outreach is refused and marketing goes out without one`,
     ...olderAddresses(http, now),
-    ...when(sending.fallback === undefined, "EMAIL_FALLBACK")`
+    ...when(sending.fallback === undefined && !sending.isOff, "EMAIL_FALLBACK")`
       is unset: mail that ${sending.primary} does not take ends failed, since no other provider is tried`,
     ...deaf("provider_a", providerA.webhookSecrets.length === 0, "PROVIDERA_WEBHOOK_SECRET"),
     ...deaf("provider_b", providerB.webhookSecret === undefined, "PROVIDERB_WEBHOOK_SECRET"),

@@ -85,14 +85,17 @@ const cloudOf = ({
 
 /** Which providers are simulated: embedded, those that are not configured. */
 const simulatedOf = (
-  { cloud, postmark, providerA, smtp }: Values,
+  { cloud, postmark, providerA, sending, smtp }: Values,
   embedded: boolean
-): Readonly<Record<Provider, boolean>> => ({
-  provider_a: embedded && providerA.apiKey === undefined,
-  provider_b: embedded && cloudOf(cloud).credentials === undefined,
-  smtp: embedded && smtp.url === undefined,
-  postmark: embedded && postmark.serverToken === undefined
-})
+): Readonly<Record<Provider, boolean>> => {
+  const simulates = embedded && sending.primary !== "none"
+  return {
+    provider_a: simulates && providerA.apiKey === undefined,
+    provider_b: simulates && cloudOf(cloud).credentials === undefined,
+    smtp: simulates && smtp.url === undefined,
+    postmark: simulates && postmark.serverToken === undefined
+  }
+}
 
 /**
  * The fallback: never equal to the primary, and absent when unset (MAIL-20). A first run that names neither and simulates all
@@ -100,6 +103,7 @@ const simulatedOf = (
  */
 const fallbackOf = (values: Values, embedded: boolean) => {
   const { fallback, primary } = values.sending
+  if (primary === "none") return undefined
   if (fallback !== undefined) return fallback === (primary ?? DEFAULT_PRIMARY) ? undefined : fallback
   const allSimulated = Object.values(simulatedOf(values, embedded)).every(Boolean)
   return allSimulated && primary === undefined ? "provider_b" : undefined
@@ -110,7 +114,9 @@ const sendingOf = (values: Values, embedded: boolean) => {
   const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
   return {
     ...sending,
-    primary: sending.primary ?? DEFAULT_PRIMARY,
+    /** No mail goes out: the installation is for documents alone. */
+    isOff: sending.primary === "none",
+    primary: sending.primary === undefined || sending.primary === "none" ? DEFAULT_PRIMARY : sending.primary,
     fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */

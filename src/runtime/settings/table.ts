@@ -62,7 +62,9 @@ export const AREAS = {
     maxConnections: open("HTTP_MAX_CONNECTIONS", integer(16, 1_000_000), { fallback: "2048" })`
       HTTP connections at once; each open page and each watched conversion holds one. One client address holds 256 at most, unless it is
       a trusted proxy's or this machine's. The file descriptors that the process may open are a limit, too.`,
-    embedded: open("POSTLANE_EMBEDDED", flag, { otherwise: "1 under npm start, 0 under npm run serve" })`
+    embedded: open("POSTLANE_EMBEDDED", flag, {
+      otherwise: "1 under postlane start, 0 under postlane serve"
+    })`
       1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk).
       0: nothing is simulated.`,
     roles: open("POSTLANE_ROLES", roles, { fallback: "all" })`
@@ -108,10 +110,10 @@ export const AREAS = {
   }),
 
   sending: area("Sending", {
-    primary: open("EMAIL_PRIMARY", oneOf(Provider.literals), { otherwise: DEFAULT_PRIMARY })`
-      The provider that is tried first: ${Provider.literals.join(", ")}.`,
+    primary: open("EMAIL_PRIMARY", oneOf([...Provider.literals, "none"]), { otherwise: DEFAULT_PRIMARY })`
+      Tried first: ${Provider.literals.join(", ")}; or none, for documents alone.`,
     fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
-      The provider that is tried when the primary is unavailable. Unset, there is no fail-over (where all are simulated and
+      Tried when the primary is unavailable. Unset, there is no fail-over (where all are simulated and
       EMAIL_PRIMARY is unset, too: provider_b).`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
       fallback: "15000",
@@ -284,7 +286,7 @@ export const AREAS = {
   }),
 
   submission: area("SMTP submission", {
-    port: open("SUBMISSION_PORT", port, { otherwise: "2587 under npm start, else none: off" })`
+    port: open("SUBMISSION_PORT", port, { otherwise: "2587 under postlane start, else none: off" })`
       Port on which programs with a sender token hand over mail, in a process with the role intake; 0: one that the system chooses,
       which the log names.`,
     tls: open("SUBMISSION_TLS", oneOf(["starttls", "implicit"]), { fallback: "starttls" })`

@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
 
@@ -10,7 +10,7 @@ import { makeSendQueue } from "../../../src/adapters/memory/mail/send-queue.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { ProgressMoment } from "../../../src/domain/conversion/progress.ts"
 import type { SendRequest } from "../../../src/domain/mail/message.ts"
-import { makeClient } from "../../../src/runtime/entries/client-effect.ts"
+import { makeClient, PostlaneClient } from "../../../src/runtime/entries/client-effect.ts"
 import {
   type Client,
   createClient,
@@ -237,6 +237,36 @@ describe("sending", () => {
       expect(yield* client.sending.api({ payload: mail })).toMatchObject({ sendId: sent.sendId })
       expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
       const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") }, query: {} }))
-      expect(problem).toMatchObject({ code: "FILE_NOT_FOUND", retryable: false })
+      expect(problem).toMatchObject({ _tag: "FileNotFound", code: "FILE_NOT_FOUND", retryable: false })
     }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise))
+
+  it("as a service of the ConfigProvider's settings: a refusal is caught by its tag", () =>
+    Effect.gen(function* () {
+      const client = yield* PostlaneClient
+      const file = (id: string) =>
+        client.files.getFile({ params: { fileId: anyId(id) }, query: {} }).pipe(
+          Effect.map((answer) => answer.file.name),
+          Effect.catchTag("FileNotFound", ({ detail }) => Effect.succeed(detail))
+        )
+      expect(yield* file("x")).toMatch(/no such file/i)
+      const [, response] = yield* client.health.health({ responseMode: "decoded-and-response" })
+      expect(response.status).toBe(200)
+      const refused = yield* Effect.flip(client.sending.internal({ payload: mail }))
+      expect(refused).toMatchObject({ _tag: "Forbidden", status: 403 })
+    }).pipe(
+      Effect.provide(
+        PostlaneClient.layerConfig({
+          baseUrl: Config.String("POSTLANE_URL"),
+          token: Config.Redacted("POSTLANE_TOKEN")
+        }).pipe(
+          Layer.provide(FetchHttpClient.layer),
+          Layer.provide(
+            ConfigProvider.layer(
+              ConfigProvider.fromUnknown({ POSTLANE_URL: server.url, POSTLANE_TOKEN: ADMIN_TOKEN })
+            )
+          )
+        )
+      ),
+      Effect.runPromise
+    ))
 })

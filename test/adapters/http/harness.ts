@@ -173,6 +173,7 @@ export interface Behind {
   readonly webhookSecret: string | undefined
   readonly embedded: boolean
   readonly proxySecret: string | undefined
+  readonly sendsMail: boolean
   readonly adminToken: string | undefined
   readonly access: Layer.Layer<Access | MagicLinks>
   readonly admins: Layer.Layer<Admins | AdminInvitations>
@@ -382,6 +383,7 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
     port: behind.port ?? 0,
     proxySecret: secret("proxySecret" in behind ? behind.proxySecret : PROXY_SECRET),
     baseUrl: behind.baseUrl ?? "http://127.0.0.1:8787",
+    sendsMail: behind.sendsMail,
     trustedProxies: behind.trustedProxies,
     maxConnections: behind.maxConnections,
     connectionsOfClient: behind.connectionsOfClient,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 
 import { makeBatcher } from "../../../src/adapters/postgres/batcher.ts"
@@ -141,6 +141,44 @@ describe("batcher", () => {
         exits,
         [2, 4, 6, 8, 10].map((n) => Exit.succeed(n) as Exit.Exit<number, string>).concat(Exit.fail("full"))
       )
+    })
+  )
+
+  it.effect("a call stands below its first caller's span, and links to the others'", () =>
+    Effect.gen(function* () {
+      const made: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          made.push(span)
+          return span
+        }
+      })
+      const { batches, submit } = yield* Effect.gen(function* () {
+        const seen: Array<ReadonlyArray<number>> = []
+        const call = yield* makeBatcher<number, number, string>({
+          isAboutItem: () => false,
+          onOverflow: () => "full",
+          run: (items) =>
+            Effect.sync(() => {
+              seen.push(items)
+              return items.map((item) => Exit.succeed(item))
+            }).pipe(Effect.withSpan("call"))
+        })
+        return { batches: seen, submit: call }
+      }).pipe(Effect.withTracer(tracer))
+      const callers = [1, 2, 3].map((item) => submit(item).pipe(Effect.withSpan(`caller ${item}`)))
+      yield* Effect.all([...callers, submit(4)], { concurrency: "unbounded" }).pipe(Effect.withTracer(tracer))
+      assert.deepStrictEqual(batches, [[1, 2, 3, 4]])
+      yield* submit(5)
+      const [first, alone] = made.filter(({ name }) => name === "call")
+      const nameOf = (span: Tracer.AnySpan | undefined) => (span?._tag === "Span" ? span.name : undefined)
+      assert.strictEqual(nameOf(Option.getOrUndefined(first!.parent)), "caller 1")
+      assert.deepStrictEqual(
+        first!.links.map(({ span }) => nameOf(span)),
+        ["caller 2", "caller 3"]
+      )
+      assert.isTrue(Option.isNone(alone!.parent))
     })
   )
 

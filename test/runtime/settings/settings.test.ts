@@ -148,6 +148,7 @@ describe("settings", () => {
     assert.deepStrictEqual(settings.sending, {
       primary: "provider_a",
       fallback: "provider_b",
+      isOff: false,
       from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
@@ -297,9 +298,31 @@ describe("settings", () => {
     ])
     assert.deepStrictEqual(problems(PROVIDER_B, SERVE), [])
     assert.deepStrictEqual(problems({ PROVIDERA_API_KEY: "k" }, SERVE), [])
+    assert.deepStrictEqual(
+      problems({ EMAIL_PRIMARY: "postmark", EMAIL_FALLBACK: "smtp" }, SERVE).toSorted(),
+      ["POSTMARK_SERVER_TOKEN", "SMTP_URL"]
+    )
     assert.deepStrictEqual(problems({}, EMBEDDED), [])
     assert.deepStrictEqual(problems({ POSTLANE_EMBEDDED: "0" }, EMBEDDED), ["PROVIDERA_API_KEY"])
     assert.deepStrictEqual(warned(decode({}, { embedded: false, library: true })), ["PROVIDERA_API_KEY"])
+  })
+
+  it("none is a server for documents: it needs no key, simulates nothing, and takes no fallback", () => {
+    const none = { EMAIL_PRIMARY: "none" }
+    assert.deepStrictEqual(problems(none, SERVE), [])
+    assert.deepStrictEqual(problems({ ...none, EMAIL_FALLBACK: "provider_b" }, SERVE), ["EMAIL_FALLBACK"])
+    for (const options of [SERVE, EMBEDDED]) {
+      const { sending } = decode(none, options)
+      assert.deepInclude(sending, { isOff: true, fallback: undefined })
+      assert.notInclude(Object.values(sending.simulates), true)
+    }
+    assert.isFalse(decode({}, EMBEDDED).sending.isOff)
+    const complete = decode({ ...none, DB_URL: "postgres://u@h/d", PROXY_SHARED_SECRET: "s" }, SERVE)
+    assert.deepStrictEqual(requirements(complete), [])
+    assert.deepStrictEqual(
+      advice(complete, NOW).map(({ setting }) => setting),
+      ["BASE_URL", "TRUSTED_MAIL_HOPS"]
+    )
   })
 
   it("half of the cloud keys is a problem", () => {
@@ -428,7 +451,7 @@ describe("settings", () => {
   it("production lists what is missing, and what to do", () => {
     assert.deepStrictEqual(
       requirements(decode({}, { embedded: false, library: true })).map((one) => one.setting),
-      ["DB_URL", "PROVIDERA_API_KEY", "PROXY_SHARED_SECRET"]
+      ["DB_URL", "PROXY_SHARED_SECRET"]
     )
     const complete = decode({ ...PROVIDER_B, DB_URL: "postgres://u@h/d", PROXY_SHARED_SECRET: "s" }, SERVE)
     assert.deepStrictEqual(requirements(complete), [])

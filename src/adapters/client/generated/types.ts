@@ -42,6 +42,7 @@ export type ProblemCode =
   | "ALERT_FAILED"
   | "DIGEST_FAILED"
   | "ALERT_CHANNEL_UNCONFIGURED"
+  | "PROVIDER_NOT_CONFIGURED"
   | "UNAVAILABLE"
   | "NOT_READY"
   | "SHUTTING_DOWN"
@@ -1093,21 +1094,21 @@ export interface Operations {
   readonly "sending.internal": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer | QueuedAnswer
-    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "EMAIL_FAILED" | "INTERNAL" | "PROVIDER_NOT_CONFIGURED" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Sends one mail: `POST /api/send-email` */
   readonly "sending.api": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer | QueuedAnswer
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "PROVIDER_NOT_CONFIGURED" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Queues up to 500 mails, all or none: `POST /api/send-email/batch` */
   readonly "queue.enqueueBatch": {
     readonly input: { readonly body: { readonly emails: ReadonlyArray<SendRequest> } }
     readonly success: QueuedBatch
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE" | "SHUTTING_DOWN"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL" | "PROVIDER_NOT_CONFIGURED" | "UNAVAILABLE" | "SHUTTING_DOWN"
     readonly events: false
   }
   /** Where a queued mail stands: `GET /api/queued-emails/{queueId}` */
@@ -1604,7 +1605,7 @@ export interface Operations {
   readonly "outreach.sendOutreach": {
     readonly input: { readonly body: OutreachRequest }
     readonly success: OutreachAnswer
-    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "UNAVAILABLE"
+    readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "UNSUBSCRIBED" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "PROVIDER_NOT_CONFIGURED" | "UNAVAILABLE"
     readonly events: false
   }
   /** A page that says what the address gets, with buttons; changes nothing: `GET /unsubscribe/{token}` */

@@ -138,7 +138,7 @@ ${mailForm(goesOn, html` class="stacked"`, described("mail-help"))}
 <input id="token" name="token" type="password" autocomplete="current-password" spellcheck="false" required${described("token-help")}>
 ${nextField(goesOn)}<button type="submit">Sign in</button>
 </form>
-<p class="help" id="token-help">An owner’s token leads to the dashboard, an admin’s token to the admin pages. <code>npm start</code> prints both in its terminal; <code>npm run postlane -- token</code> makes new ones.</p>
+<p class="help" id="token-help">An owner’s token leads to the dashboard, an admin’s token to the admin pages. <code>postlane start</code> prints both in its terminal; <code>postlane token</code> makes new ones.</p>
 </div>
 </div>`
 }

@@ -124,7 +124,12 @@ const RESOURCES = [
 
 const [first, ...others] = RESOURCES.map(([group]) => group)
 
-/** The API of every Postlane. */
+/**
+ * The API of every Postlane.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export class Api extends HttpApi.make(API_NAME).add(first!, ...others) {}
 
 /** What answers the API. */

@@ -85,6 +85,7 @@ export const PROBLEMS = {
     title: "No wanted channel of the alert is configured",
     retryable: true
   },
+  PROVIDER_NOT_CONFIGURED: { status: 503, title: "No mail provider is configured", retryable: false },
   UNAVAILABLE: { status: 503, title: "Something that this needs does not answer now", retryable: true },
   NOT_READY: { status: 503, title: "The service is not ready", retryable: true },
   SHUTTING_DOWN: { status: 503, title: "The server shut down before the request ended", retryable: false }

@@ -64,6 +64,18 @@ export const senderRefusals = {
 export const networkOfCaller = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): string =>
   networkOf(Option.getOrElse(remoteAddress, () => ""))
 
+/** Whether the settings name a provider: `EMAIL_PRIMARY=none` is for documents alone. */
+export class SendsMail extends Context.Service<SendsMail, boolean>()("postlane/http/SendsMail") {}
+
+export const NoProvider = problemSchema("PROVIDER_NOT_CONFIGURED", {})
+const noProvider = problem(
+  "PROVIDER_NOT_CONFIGURED",
+  "EMAIL_PRIMARY is none here: no mail goes out, and nothing was sent"
+)
+
+/** For handlers as they are built: what refuses mail where no provider takes any. */
+export const makeGoesOut = Effect.map(SendsMail, (sends) => (sends ? Effect.void : Effect.fail(noProvider)))
+
 /** A caller in the terms of the queue: whether it may send these mails, which takes them of its rate, and by which token. */
 export const makeCaller = Effect.map(SenderAccess, (access) => ({ token }: CurrentSender["Service"]) => ({
   allow: (mails: ReadonlyArray<SendRequest>): Effect.Effect<void, SenderNotAllowed | SenderTooFast> =>

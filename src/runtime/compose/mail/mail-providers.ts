@@ -40,6 +40,9 @@ export const providersOf = (
   byName: Readonly<Record<Provider, MailProvider | undefined>>
 ): MailProviders["Service"] => MailProviders.of({ get: (provider) => byName[provider] })
 
+/** For documents alone: nothing sends, whatever keys there are (`EMAIL_PRIMARY=none`). */
+export const NO_PROVIDERS = MailProviders.of({ get: () => undefined })
+
 /** What Node has and the edge has not. */
 interface NodeParts {
   readonly client: ResendClient
@@ -59,6 +62,7 @@ export const realProviders = (
   Layer.effect(
     MailProviders,
     Effect.gen(function* () {
+      if (settings.sending.isOff) return NO_PROVIDERS
       return providersOf({
         provider_a: realProviderA(settings, node?.client),
         provider_b: credentials === undefined ? undefined : yield* realProviderB(settings, credentials),

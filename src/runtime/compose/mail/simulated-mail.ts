@@ -9,7 +9,7 @@ import { ReturnedMails } from "../../../application/delivery/returned-mail.ts"
 import { MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
 import type { DeliverySettings, MailSettings } from "../../settings/settings.ts"
-import { providersOf, realPostmark, realProviderA, realProviderB } from "./mail-providers.ts"
+import { NO_PROVIDERS, providersOf, realPostmark, realProviderA, realProviderB } from "./mail-providers.ts"
 import { realRelay } from "./node-providers.ts"
 
 /** What is configured is real, what is not is simulated. */
@@ -21,7 +21,8 @@ export const embeddedProviders = (
     MailProviders,
     Effect.gen(function* () {
       const simulated = yield* SimulatedMail
-      const { simulates } = settings.sending
+      const { isOff, simulates } = settings.sending
+      if (isOff) return NO_PROVIDERS
       return providersOf({
         provider_a: simulates.provider_a
           ? simulated.provider("provider_a")

@@ -21,7 +21,15 @@ import {
   Unavailable,
   unavailable
 } from "../../server/problem.ts"
-import { CurrentSender, makeCaller, MaySend, senderRefusals } from "../../server/sender.ts"
+import {
+  CurrentSender,
+  makeCaller,
+  makeGoesOut,
+  MaySend,
+  NoProvider,
+  senderRefusals,
+  SendsMail
+} from "../../server/sender.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
 /** Largest body of a batch, bytes. */
@@ -112,6 +120,7 @@ export class QueueGroup extends HttpApiGroup.make("queue")
         problemSchema("IDEMPOTENCY_IN_PROGRESS", {}),
         problemSchema("PAYLOAD_TOO_LARGE", {}),
         problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
+        NoProvider,
         Unavailable,
         problemSchema("INTERNAL", {}),
         problemSchema("SHUTTING_DOWN", {})
@@ -182,12 +191,14 @@ export const queueHandlers = HttpApiBuilder.group(
     const enqueue = yield* Enqueue
     const queue = yield* SendQueue
     const caller = yield* makeCaller
+    const goesOut = yield* makeGoesOut
 
     const batch = Effect.fnUntraced(function* ({
       request
     }: {
       readonly request: HttpServerRequest.HttpServerRequest
     }) {
+      yield* goesOut
       const body = decodeBatch(yield* readLargeJson(request, MAX_BATCH_BODY))
       if (Result.isFailure(body)) return yield* Effect.fail(invalidRequest(body.failure))
       const sender = yield* CurrentSender
@@ -236,4 +247,4 @@ export const queueHandlers = HttpApiBuilder.group(
         )
       )
   })
-).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, SenderAccess, MaySend))
+).pipe((handlers) => builtWith(handlers, Enqueue, SendQueue, SenderAccess, MaySend, SendsMail))

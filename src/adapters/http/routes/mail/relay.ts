@@ -21,7 +21,15 @@ import {
   problemSchema,
   Unavailable
 } from "../../server/problem.ts"
-import { CurrentSender, makeCaller, MaySend, senderRefusals } from "../../server/sender.ts"
+import {
+  CurrentSender,
+  makeCaller,
+  makeGoesOut,
+  MaySend,
+  NoProvider,
+  senderRefusals,
+  SendsMail
+} from "../../server/sender.ts"
 import { queuedAnswer, QueuedAnswer, queueRefusals } from "./queue.ts"
 import { sendRefusals } from "./send-refusals.ts"
 
@@ -73,6 +81,7 @@ const answers = {
     problemSchema("UNSUPPORTED_MEDIA_TYPE", {}),
     EmailSuppressed,
     EmailFailed,
+    NoProvider,
     Unavailable,
     problemSchema("INTERNAL", {}),
     problemSchema("SHUTTING_DOWN", {})
@@ -182,10 +191,12 @@ export const relayHandlers = HttpApiBuilder.group(
     const mailer = yield* Mailer
     const enqueue = yield* Enqueue
     const caller = yield* makeCaller
+    const goesOut = yield* makeGoesOut
     const answered = Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
       sender: CurrentSender["Service"]
     ) {
+      yield* goesOut
       const body = yield* read(request)
       if (asksForQueue(body)) return queuedAnswer(yield* enqueue.one(body, caller(sender)))
       const mail = yield* mailOf(body)
@@ -201,4 +212,4 @@ export const relayHandlers = HttpApiBuilder.group(
       .handleRaw("internal", ({ request }) => relay(request, { token: undefined }))
       .handleRaw("api", ({ request }) => CurrentSender.use((sender) => relay(request, sender)))
   })
-).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, SenderAccess, ProxySecret, MaySend))
+).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, SenderAccess, ProxySecret, MaySend, SendsMail))

@@ -9,6 +9,7 @@ import { AdminAccess } from "../../server/access.ts"
 import { apiOf, Text } from "../../server/endpoint.ts"
 import { JsonBody, jsonBody } from "../../server/json-body.ts"
 import { InvalidRequest, problem, problemSchema, Unavailable } from "../../server/problem.ts"
+import { makeGoesOut, NoProvider } from "../../server/sender.ts"
 import { EmailFailed, EmailSuppressed, failedProblem, suppressedProblem } from "../mail/relay.ts"
 import { sendRefusals } from "../mail/send-refusals.ts"
 
@@ -54,6 +55,7 @@ export class OutreachGroup extends HttpApiGroup.make("outreach")
         EmailSuppressed,
         EmailFailed,
         problemSchema("INTERNAL", {}),
+        NoProvider,
         Unavailable
       ]
     })
@@ -102,10 +104,13 @@ export const outreachHandlers = HttpApiBuilder.group(
   "outreach",
   Effect.fnUntraced(function* (handlers) {
     const outreach = yield* Outreach
+    const goesOut = yield* makeGoesOut
     return handlers.handle("sendOutreach", ({ payload }) =>
       outreach
         .send(payload)
-        .pipe(Effect.flatMap(answer), Effect.catchTags({ ...sendRefusals, StoreUnavailable: away }))
+        .pipe(Effect.flatMap(answer), Effect.catchTags({ ...sendRefusals, StoreUnavailable: away }), (sent) =>
+          Effect.andThen(goesOut, sent)
+        )
     )
   })
 )

@@ -44,6 +44,30 @@ const failed = (
     suppressedRecipients: []
   }) as const satisfies SendResult
 
+describe("where no mail goes out (EMAIL_PRIMARY=none)", () => {
+  it("each route that sends answers 503 PROVIDER_NOT_CONFIGURED, which a repetition does not change", async () => {
+    const before = got.length
+    const silent = await startServer({ sendsMail: false, send: () => Effect.succeed(sent) })
+    try {
+      const answers = [
+        await relay(silent, mail, {}, "/internal/send-email"),
+        await relay(silent, mail, {}, "/api/send-email"),
+        await relay(silent, { ...mail, queue: true }, {}, "/internal/send-email"),
+        await relay(silent, { emails: [mail] }, {}, "/api/send-email/batch")
+      ]
+      for (const { json, status } of answers) {
+        expect(status).toBe(503)
+        expect(json).toMatchObject({ code: "PROVIDER_NOT_CONFIGURED", retryable: false })
+      }
+      const stranger = await relay(silent, mail, { "x-proxy-secret": "wrong" }, "/internal/send-email")
+      expect(stranger.status).toBe(403)
+      expect(got.length).toBe(before)
+    } finally {
+      await silent.stop()
+    }
+  })
+})
+
 describe("the relay's answers", () => {
   it("200 with the result's members, on both paths", async () => {
     next = () => Effect.succeed(sent)
