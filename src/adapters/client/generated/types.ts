@@ -463,6 +463,8 @@ export interface OtherWorkRow {
   readonly movedAt: string
 }
 
+export type JobStatusEncoded = JobStatus | ""
+
 export interface FlyerJob {
   readonly id: string
   readonly fileId: string
@@ -1828,7 +1830,7 @@ export interface Operations {
   }
   /** Conversion jobs with their batch rows, newest first: `GET /api/admin/jobs` */
   readonly "jobs.jobs": {
-    readonly input: { readonly status?: JobStatus | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
+    readonly input: { readonly status?: JobStatusEncoded | undefined; readonly limit?: string | number | undefined; readonly cursor?: string | number | undefined }
     readonly success: { readonly rows: ReadonlyArray<ConversionJobRow>; readonly nextCursor: string | null }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
