@@ -50,7 +50,15 @@ const sharedTests = (plugin: NonNullable<ViteUserConfig["plugins"]>[number]): Vi
   return { ...config, plugins: [...(config.plugins ?? []), plugin], test: { ...test, ...shared.test } }
 }
 
-export const startSession = async (): Promise<Session> => {
+/** The file that the tests write to which faults they noticed. */
+export interface Noticed {
+  readonly file: string
+}
+
+/**
+ * `noticed`: runs each test once for each fault of the modules that it asked for; they have to be replaced by their switched texts.
+ */
+export const startSession = async (noticed?: Noticed): Promise<Session> => {
   const replaced = new Map<string, string>()
   const plugin = {
     name: "postlane-mutants",
@@ -59,7 +67,15 @@ export const startSession = async (): Promise<Session> => {
   }
   const vitest = await createVitest(
     // What is kept of modules from run to run would be taken in the place of a fault.
-    { config: false, watch: false, bail: 1, reporters: [{}], testTimeout: 30_000, fsModuleCache: false },
+    {
+      config: false,
+      watch: false,
+      bail: noticed === undefined ? 1 : 0,
+      reporters: [{}],
+      testTimeout: 30_000,
+      fsModuleCache: false,
+      ...(noticed && { runner: "./test/mutants/runner.ts", env: { POSTLANE_FAULTS: noticed.file } })
+    },
     sharedTests(plugin)
   )
   await vitest.standalone()

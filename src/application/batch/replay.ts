@@ -20,7 +20,7 @@ interface PrimedChunk {
 /** Fails where this process's store of batch results is not the one that the lane writes to, or that cannot be told now. */
 const inOwnStore = Effect.fnUntraced(function* (key: string) {
   const { refusalNow } = yield* OwnStores
-  const cause = yield* Effect.catch(refusalNow, (error) => Effect.succeed(error))
+  const cause = yield* refusalNow.pipe(Effect.catch(Effect.succeed))
   if (cause !== undefined) return yield* new ObjectStoreError({ reason: "unavailable", key, cause })
 })
 
