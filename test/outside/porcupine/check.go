@@ -29,16 +29,16 @@ type history struct {
 	Calls []call `json:"calls"`
 }
 
-// What a key stands for: nothing, or one request and the send that was made of it; "?" where nobody was told which.
+// What a key stands for: nothing, or one request and the send that was made of it; "?" where no answer said which.
 type key struct{ request, send string }
 
-// Calls of the relay with one key (S9, MAIL-40 and those after it). Ask: which request. Answer: what it was told.
+// Calls of the relay with one key (S9, MAIL-40 and those after it). Ask: which request. Answer: what it got.
 func relay(state, input, output any) []any {
 	is, ask, said := state.(key), input.(call).Ask, output.(call)
 	isFree, isOwn := is.request == "", is.request == ask
 	taken := key{ask, said.ID}
 	switch said.Answer {
-	case "accepted": // sent or deferred: the first one makes the send, the others are told of the same one
+	case "accepted": // sent or deferred: the first one makes the send, the others are answered with the same one
 		if isFree || isOwn && (is.send == said.ID || is.send == "?") {
 			return []any{taken}
 		}

@@ -62,7 +62,7 @@ interface Told {
   }
 }
 
-/** What a caller was told, in the words of the model. */
+/** An answer in the words of the model. */
 const answerOf = ({ body, status }: Told): { readonly answer: string; readonly id: string } => {
   if (status === 200 && body.ok === true) return { answer: "accepted", id: body.sendId ?? "" }
   if (body.code === "IDEMPOTENCY_CONFLICT") return { answer: "conflict", id: "" }
@@ -248,7 +248,7 @@ const judged = async (place: Place, found: ReadonlyArray<History>): Promise<Read
   })
 }
 
-/** Copies of a key's mails, whoever took them. */
+/** Copies of a key's mails, at every provider. */
 const copiesOf = async ({ resend, servers }: World, key: string): Promise<number> => {
   const byVendor = resend.accepted.filter(({ payload }) => JSON.stringify(payload).includes(`${key} `)).length
   const byOther = await Promise.all(servers.map(async (server) => (await arrived(server, key)).length))
@@ -311,7 +311,7 @@ const trial: Reference["run"] = (place) =>
             without("no key is sent twice", doubled),
             // What was planted was met.
             checked(
-              "callers were told of every kind",
+              "callers got every kind of answer",
               wanted.every((one) => told.has(one)),
               [...told].join(", ")
             )

@@ -27,7 +27,7 @@ interface Sdk {
   readonly name: string
   readonly version: string
   readonly needs: ReadonlyArray<string>
-  /** Where the installation is, as this SDK is told. */
+  /** The address of the installation, as this SDK takes it. */
   readonly base: (url: string) => Readonly<Record<string, string>>
   /** Says why it cannot be had. */
   readonly install: (place: Place) => Promise<string | undefined>
@@ -145,7 +145,7 @@ const judged = (facts: Facts, sdk: Sdk, later: string): ReadonlyArray<Check> => 
       : [checked("members that are null are none", nulls.id !== undefined, JSON.stringify(nulls))]),
     ...refusalsOf(facts, sdk),
     checked(
-      "a token that sends too fast is told so",
+      "a token that sends too fast gets the error for it",
       slow[0].id !== undefined && slow[1].kind?.startsWith("RateLimit") === true,
       JSON.stringify(slow)
     )

@@ -46,7 +46,7 @@ const beforePostgres: Reference["run"] = async (place) => {
   }
 }
 
-/** The vendor dedupes; whoever takes over where it does not listen delivers into the outbox. */
+/** The vendor dedupes. The provider that takes over from it delivers into the outbox. */
 const beforeVendor: Reference["run"] = async (place) => {
   const resend = fakeResend()
   await resend.listen()
@@ -112,7 +112,7 @@ export const toxiproxy: ReadonlyArray<Reference> = [
   referenceOf("toxiproxy", "sends before PostgreSQL: none lost, none twice, the log true", beforePostgres),
   referenceOf(
     "toxiproxy-vendor",
-    "sends before a vendor: what callers are told, what leaves and what the log says agree",
+    "sends before a vendor: what callers are answered, what leaves and what the log says agree",
     beforeVendor
   ),
   referenceOf("toxiproxy-s3", "conversions before an object store: each whole, each paid once", beforeObjects)
