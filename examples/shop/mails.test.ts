@@ -1,4 +1,4 @@
-import { equal, match } from "node:assert/strict"
+import { equal } from "node:assert/strict"
 import { after, test } from "node:test"
 
 import { startPostlane } from "postlane/testing"
