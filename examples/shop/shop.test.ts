@@ -13,7 +13,8 @@ await once(server.listen(0, "127.0.0.1"), "listening")
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const postlane = await startPostlane({ env: { EVENT_HOOK_URL: `${url}/hooks/postlane` } })
 server.on("request", makeShop(postlane.clients.sender, postlane.secrets.hookSecret))
-after(() => Promise.all([postlane.close(), server.close()]))
+after(() => void server.close())
+after(() => postlane.close())
 
 const orderPage = () =>
   fetch(`${url}/orders/17/receipt`, { method: "POST", body: new URLSearchParams({ to: "ann@shop.test" }) })

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 describe("the guide to mail in your own transaction", () => {
   it("every program for Node queues one mail with its order", async () => {
-    const [snippet] = transactionGuide.filter(({ language }) => language === "ts")
+    const snippet = transactionGuide.find(({ language }) => language === "ts")
     await writeFile(join(place, "snippet.ts"), snippet?.text ?? "")
     // Prisma's client is generated: `npm run outside` runs it.
     const examples = globSync("examples/own-transaction/*.mjs", { cwd: root }).filter(
