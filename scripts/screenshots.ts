@@ -30,7 +30,10 @@ const PAGES = {
   statistics: "/admin/statistics",
   suppressions: "/admin/suppressions",
   jobs: "/admin/jobs",
-  outbox: "/dev"
+  domain: "/admin/sender-domain",
+  notifications: "/admin/notifications",
+  outbox: "/dev",
+  templates: "/dev/templates"
 }
 
 /** Mails that a shop sends; the third one meets a provider that refuses. */

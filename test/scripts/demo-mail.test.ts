@@ -55,7 +55,7 @@ it.live(
       )
       const result = /^result: Re: Please convert report\.pdf\n {2}(\S+)$/m.exec(said)?.[1] ?? ""
       const answer = yield* Effect.promise(async () => (await fetch(result)).text())
-      assert.match(answer, /^content-disposition: attachment/im)
+      assert.include(answer, "Attachments (1)")
       const without = yield* demo()
       assert.strictEqual(without.code, 2)
       assert.match(without.errors, /^usage: npm run demo:mail/)

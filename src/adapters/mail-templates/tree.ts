@@ -41,17 +41,17 @@ export const STYLE = {
   button: `${FONT};display:inline-block;padding:12px 20px;font-size:16px;line-height:1.5;font-weight:700;color:${LIGHT.onLink};text-decoration:none`,
   table: "width:100%;border-collapse:collapse;margin:0 0 16px",
   caption: `${TEXT};text-align:left;font-weight:700;padding:0 0 8px`,
-  header: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere;min-width:96px`,
-  headerOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,
-  headerFigure: `${TEXT};text-align:right;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,
-  dataOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line}`,
-  data: `${TEXT};text-align:left;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere`,
-  dataFigure: `${TEXT};text-align:right;vertical-align:top;padding:8px;border-bottom:1px solid ${LIGHT.line};white-space:nowrap`,
+  header: `${TEXT};text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere;min-width:96px`,
+  headerOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-bottom:1px solid ${LIGHT.line}`,
+  headerFigure: `${TEXT};text-align:right;vertical-align:top;padding:8px 0 8px 8px;border-bottom:1px solid ${LIGHT.line}`,
+  dataOwn: `${TEXT};text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-bottom:1px solid ${LIGHT.line}`,
+  data: `${TEXT};text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-bottom:1px solid ${LIGHT.line};overflow-wrap:anywhere`,
+  dataFigure: `${TEXT};text-align:right;vertical-align:top;padding:8px 0 8px 8px;border-bottom:1px solid ${LIGHT.line};white-space:nowrap`,
   footer: `padding:16px 24px 24px;border-top:1px solid ${LIGHT.line}`,
   footnote: `${FONT};font-size:14px;line-height:1.5;color:${LIGHT.muted};margin:0 0 8px;overflow-wrap:anywhere`
 } as const
 
-/** What dark mode changes; by class, since it has to win over the styles on the elements. */
+/** What dark mode and narrow screens change; by class, since it has to win over the styles on the elements. */
 export const STYLE_SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (prefers-color-scheme:dark){
 .ground{background-color:${DARK.ground}!important}
@@ -62,6 +62,9 @@ export const STYLE_SHEET = `:root{color-scheme:light dark;supported-color-scheme
 .link{color:${DARK.link}!important}
 .fill{background-color:${DARK.link}!important}
 .onfill{color:${DARK.onLink}!important}
+}
+@media (max-width:440px){
+.pad{padding:12px!important}
 }`
 
 /** A node of a document under construction; a string is text, and never anything else. */

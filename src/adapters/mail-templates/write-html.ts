@@ -117,7 +117,7 @@ export const writeHtml = ({ blocks, footer, preview, subject, title }: MailConte
         )
   const card = layoutTable(
     { class: "card", style: STYLE.card },
-    element("td", {}, element("div", { style: STYLE.cell }, brand, main), notes)
+    element("td", {}, element("div", { class: "pad", style: STYLE.cell }, brand, main), notes)
   )
   const body = element(
     "body",
@@ -125,7 +125,7 @@ export const writeHtml = ({ blocks, footer, preview, subject, title }: MailConte
     element("div", { style: STYLE.preview }, preview),
     layoutTable(
       { class: "ground", style: STYLE.outer },
-      element("td", { align: "center", style: STYLE.cell }, card)
+      element("td", { align: "center", class: "pad", style: STYLE.cell }, card)
     )
   )
   return writeDocument(element("html", { lang: "en", dir: "ltr" }, head, body))

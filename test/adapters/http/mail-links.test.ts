@@ -85,7 +85,12 @@ describe("every link of every mail", () => {
   })
 
   it("leads there in the samples, too, but for a link that campaigns choose", async () => {
-    const links = linksIn({ ...TEMPLATE_SAMPLES, outreach: TEMPLATE_SAMPLES.outreach.unsubscribeUrl })
+    const { alert, ...samples } = TEMPLATE_SAMPLES
+    const links = linksIn({ ...samples, outreach: samples.outreach.unsubscribeUrl })
+    // Its mail is in no log: the page says so.
+    const [page = ""] = linksIn(alert.url)
+    assert.strictEqual(page, pathTo.mail(alert.sendId))
+    assert.strictEqual(await statusOf(alert.suppressionsUrl!.slice(SAMPLE_HOST.length)), 200)
     assert.isAbove(links.length, 5)
     for (const path of links) assert.notStrictEqual(await statusOf(path), 404, path)
   })

@@ -1,7 +1,7 @@
 import { ask } from "../api.js"
 import { ago, byId, copyText, el, hidden, keepTimes, say, show } from "../dom.js"
 import { PROVIDER_NAMES } from "../words.js"
-import { fillTable, NOTHING, showProblem, tag } from "./list.js"
+import { fillTable, showProblem, tag } from "./list.js"
 
 /** @import { SenderDomain } from "#api" */
 /** @import { Column } from "./list.js" */
