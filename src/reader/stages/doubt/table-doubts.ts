@@ -40,18 +40,8 @@ const hasUneven = (table: Table): boolean => {
     .some((row) => row.length > 1 && row.some((cell) => cell.colSpan > 1 && !isEmpty(cell)))
 }
 
-/** Whether a column has no name though others have one, or no words at all. The first one names rows. */
-const hasNameless = ({ headRows, rows }: Table): boolean => {
-  const head = rows[headRows - 1] ?? []
-  if (head.slice(1).some(isEmpty)) return true
-  const [first = [], ...rest] = rows
-  const alike = [first, ...rest].filter((row) => row.length === first.length)
-  return (
-    alike.length > 1 &&
-    first.length > 1 &&
-    first.some((_, at) => alike.every((row) => isEmpty(row[at] ?? NO_CELL)))
-  )
-}
+/** Whether a column has no name though others have one. The first one names rows. */
+const hasNameless = ({ headRows, rows }: Table): boolean => (rows[headRows - 1] ?? []).slice(1).some(isEmpty)
 
 const textOf = (cell: Cell | undefined): string =>
   cell === undefined ? "" : textsOf(cell.blocks).join(" ").trim()
