@@ -40,17 +40,34 @@ const hasUneven = (table: Table): boolean => {
     .some((row) => row.length > 1 && row.some((cell) => cell.colSpan > 1 && !isEmpty(cell)))
 }
 
-/** Whether a column has no name though others have one, or no words at all. The first one names rows. */
-const hasNameless = ({ headRows, rows }: Table): boolean => {
-  const head = rows[headRows - 1] ?? []
-  if (head.slice(1).some(isEmpty)) return true
-  const [first = [], ...rest] = rows
-  const alike = [first, ...rest].filter((row) => row.length === first.length)
-  return (
-    alike.length > 1 &&
-    first.length > 1 &&
-    first.some((_, at) => alike.every((row) => isEmpty(row[at] ?? NO_CELL)))
+/** Whether a column has no name though others have one. The first one names rows. */
+const hasNameless = ({ headRows, rows }: Table): boolean => (rows[headRows - 1] ?? []).slice(1).some(isEmpty)
+
+const textOf = (cell: Cell | undefined): string =>
+  cell === undefined ? "" : textsOf(cell.blocks).join(" ").trim()
+
+/** Fewest rows of one cell that are left over, and fewest cells with a capital that show how cells of a column begin. */
+const FEWEST_LONE = 2
+const FEWEST_CAPITALS = 2
+
+/** Whether a cell continues the one above it, in a row that is not full: two lines of one row were taken for two. */
+const continues = (row: ReadonlyArray<Cell>, above: ReadonlyArray<Cell>, body: Table["rows"]): boolean =>
+  row.length > 1 &&
+  row.some(isEmpty) &&
+  row.some((cell, at) => {
+    if (!/^\p{Ll}/u.test(textOf(cell)) || !/[\p{L}\p{N},]$/u.test(textOf(above[at]))) return false
+    const capitals = body.filter((one) => one.length === row.length && /^\p{Lu}/u.test(textOf(one[at])))
+    return capitals.length >= FEWEST_CAPITALS
+  })
+
+/** Whether lines of one row were taken for rows: one goes on in the next, or several have a single cell that names nothing. */
+const hasTornRow = ({ headRows, rows }: Table): boolean => {
+  const body = rows.slice(headRows)
+  const below = body.slice(1)
+  const lone = below.filter(
+    (row) => row.length > 1 && isEmpty(row[0] ?? NO_CELL) && row.filter((cell) => !isEmpty(cell)).length === 1
   )
+  return lone.length >= FEWEST_LONE || below.some((row, at) => continues(row, body[at] ?? [], body))
 }
 
 const tablesIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Table> =>
@@ -58,4 +75,6 @@ const tablesIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Table> =>
 
 /** Whether a table has values that fit none of its rows or columns. */
 export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>): boolean =>
-  tablesIn(blocks).some((table) => hasStackedRow(table) || hasUneven(table) || hasNameless(table))
+  tablesIn(blocks).some((table) =>
+    [hasStackedRow, hasUneven, hasNameless, hasTornRow].some((holds) => holds(table))
+  )

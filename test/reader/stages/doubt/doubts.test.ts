@@ -90,6 +90,17 @@ describe("a page is doubted", () => {
       ]),
       ["cells_left_over"]
     )
+    const torn = [...rows, ["Moon", "Astronomical tables", "6"], ["", "edition of May", ""]]
+    const named = torn.map(([town = "", books = "", films = ""], at) => [
+      town,
+      at < 3 ? `Book ${books}` : books,
+      films
+    ])
+    assert.deepEqual(table([head, ...named]), ["cells_left_over"])
+    assert.deepEqual(table([head, ...named.slice(0, 4), ["", "Edition of May", ""]]), [])
+    const lone = ["", "1 and 2", ""]
+    assert.deepEqual(table([head, ...rows, lone, ["Vik", "4", "4"], lone]), ["cells_left_over"])
+    assert.deepEqual(table([head, ...rows, lone]), [])
     const withoutWords = [head, ...rows].map(([town = "", ...rest]) => [town, "", ...rest])
     assert.deepEqual(table(withoutWords), ["cells_left_over"])
     assert.deepEqual(table([head, ["Norrvik", "12"], ...rows]), ["cells_left_over"])

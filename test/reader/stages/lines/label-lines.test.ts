@@ -63,6 +63,13 @@ describe("lines of labels", () => {
         )
     })
 
+  it("are each a line where they leave little room, or none", () => {
+    const filled = (label: string, length: number) =>
+      label.padEnd(length, "林比港口控制股份有限公司第一分公司")
+    const texts = [filled("公司名称：", 40), filled("联系地址：", 44), filled("联系电话：", 38), "传真：零"]
+    assert.deepStrictEqual(read(...texts).slice(0, 4), texts)
+  })
+
   it("are no end of a paragraph whose line happens to begin with a word and a colon", () => {
     const full = "港口的船每年五月都要数一遍结果写在门前人人都看得见这是很久以前就有的习惯今年也是这样的吧"
     assert.include(read(full, "他说：船都回来了。").join("|"), `${full}他说：船都回来了。`)

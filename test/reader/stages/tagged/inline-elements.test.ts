@@ -46,6 +46,11 @@ describe("an element within a paragraph", () => {
       assert.strictEqual(htmlOf(WORDS, tag("P", [0, element, 2])), "<p>Write to this place and wait.</p>")
     })
 
+  it("does not end one of which all words are in elements", () => {
+    const nodes = [tag("Span", [0]), tag("NonStruct", [1]), tag("Span", [2])]
+    assert.strictEqual(htmlOf(WORDS, tag("P", nodes)), "<p>Write to this place and wait.</p>")
+  })
+
   it("does not end words that stand in a cell or a group by themselves", () => {
     assert.strictEqual(
       htmlOf(WORDS, tag("Div", [0, tag("NonStruct", [1]), 2])),
