@@ -328,16 +328,16 @@ describe("the published package", () => {
 
   it("takes a later effect of the same major as its own, and refuses an earlier one by name", async () => {
     const versions = async (version: string) => {
-      const folder = at(`beside-${version}`)
-      await mkdir(join(folder, "effect"), { recursive: true })
+      const place = at(`beside-${version}`)
+      await mkdir(join(place, "effect"), { recursive: true })
       const manifest = JSON.parse(
         await readFile(join(root, "node_modules/effect/package.json"), "utf8")
       ) as object
-      await writeFile(join(folder, "effect/package.json"), JSON.stringify({ ...manifest, version }))
+      await writeFile(join(place, "effect/package.json"), JSON.stringify({ ...manifest, version }))
       const dependencies = { effect: "file:effect", postlane: `file:${at(tarball)}` }
-      await writeFile(join(folder, "package.json"), JSON.stringify({ dependencies }))
-      const { code, output } = await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], folder)
-      const lock = await readFile(join(folder, "package-lock.json"), "utf8").catch(() => "")
+      await writeFile(join(place, "package.json"), JSON.stringify({ dependencies }))
+      const { code, output } = await run("npm", ["install", "--offline", "--no-audit", "--no-fund"], place)
+      const lock = await readFile(join(place, "package-lock.json"), "utf8").catch(() => "")
       return { code, output, copies: lock.match(/node_modules\/effect"/g)?.length ?? 0 }
     }
     for (const later of ["4.1.7", "4.20.0"])

@@ -83,10 +83,12 @@ const mailHint = (settings: Settings, place: Place): string => {
 }
 
 /** Where the mail of the example ends. */
-const readHint = ({ sending: { primary } }: Settings, place: Place): string =>
-  place.simulates[primary]
+const readHint = ({ sending: { isOff, primary } }: Settings, place: Place): string => {
+  if (isOff) return "which is refused here, since EMAIL_PRIMARY is none."
+  return place.simulates[primary]
     ? `and read it at ${listening(place)}/dev.`
     : `with an address of yours in place of you@example.com: ${PROVIDERS[primary].vendor} sends it for real.`
+}
 
 const opened = (secret: Redacted.Redacted | undefined) =>
   secret === undefined ? null : Redacted.value(secret)
