@@ -21,7 +21,7 @@ import { makeStatisticsPage } from "./mail/statistics.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
 import { makeCustomerPages } from "./people/customer-page.ts"
 import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
-import { signInMain } from "./sign-in.ts"
+import { signInPage } from "./sign-in.ts"
 
 const redirect = (location: string) => HttpServerResponse.redirect(location, { status: 303 })
 
@@ -101,8 +101,10 @@ const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
 const signIn = (pathOf: Assets["pathOf"]) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
     const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
-    const main = signInMain(query.get("reason") ?? undefined, pageWithin(query.get("next")))
-    return shellResponse(pathOf, { title: "Sign in", main, path: pathTo.signIn() })
+    return signInPage(pathOf, {
+      reason: query.get("reason") ?? undefined,
+      next: pageWithin(query.get("next"))
+    })
   })
 
 const forAdmins = (principal: Principal, main: Html): Html =>

@@ -604,10 +604,10 @@ it("event hooks are made, tested, paused, given a new secret and, after a questi
 it("dead letters go back, notifications are kept, figures are shown", async () => {
   await open("dead-letters")
   await expectAccessible(page, "dead letters")
-  await page.getByRole("button", { name: "Redrive" }).press("Enter")
+  await page.getByRole("button", { name: "Send again" }).press("Enter")
   await page
-    .getByRole("dialog", { name: "Put it back into the queue?" })
-    .getByRole("button", { name: "Redrive" })
+    .getByRole("dialog", { name: "Send it again?" })
+    .getByRole("button", { name: "Send again" })
     .press("Enter")
   await page.getByText("No dead letters").waitFor()
   expect(dead).toEqual([])

@@ -119,6 +119,7 @@ const mailOf = (index: number): EmailLogRow => {
     queued: _queued,
     retry_at: _retry,
     suppression_marks: _marks,
+    tags: _tags,
     ...row
   } = storyRow({
     id: `0199a000-0000-7000-8000-0000000000${10 + index}`,
@@ -158,7 +159,8 @@ const calm: HealthFacts = {
   batch: [{ state: "submitted", count: 2 }],
   spentUsd: 3.2,
   budgetUsd: 10,
-  newestMailAt: ago(120_000)
+  newestMailAt: ago(120_000),
+  processes: []
 }
 
 let shown: MailStory = bounced()

@@ -162,6 +162,7 @@ export const outboxPage = (
 <button type="button" id="clear" class="danger" hidden>Delete all</button></div>
 <p class="help">Mails that the simulated providers delivered. None of them left this machine. <a href="${pathTo.ownMails}">Mails that Postlane writes itself</a></p>
 ${searchForm(asked)}
+<p id="away" class="problem" hidden></p>
 <p id="problem" class="problem" hidden></p>
 <div id="list" data-newest="${isWhole(asked) ? (messages[0]?.id ?? "") : ""}">
 ${about(asked)}

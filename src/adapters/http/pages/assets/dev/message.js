@@ -1,8 +1,8 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
+import { fresh } from "../fresh.js"
 import { checkAccessibility } from "./accessibility.js"
-import { fresh } from "./fresh.js"
 
 const problem = byId("problem", HTMLElement)
 

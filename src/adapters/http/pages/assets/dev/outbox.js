@@ -1,7 +1,8 @@
 import { ask, explain } from "../api.js"
+import { follow } from "../away.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show } from "../dom.js"
-import { fresh } from "./fresh.js"
+import { fresh } from "../fresh.js"
 
 const list = byId("list", HTMLElement)
 const clear = byId("clear", HTMLButtonElement)
@@ -71,7 +72,8 @@ const deleteAll = async () => {
 }
 
 offer()
-const stream = new EventSource("/dev/stream")
-stream.addEventListener("changed", () => void update())
-// The browser opens a lost stream again: what came meanwhile was not reported.
-stream.addEventListener("open", () => void update())
+follow("/dev/stream", byId("away", HTMLElement), {
+  changed: () => void update(),
+  // The browser opens a lost stream again: what came meanwhile was not reported.
+  open: () => void update()
+})

@@ -1,3 +1,5 @@
+import { offline, refusalOf } from "./api.js"
+
 /**
  * The page as the server writes it now. A document that is received so runs nothing, and needs no markup from strings.
  * @returns {Promise<Document>}
@@ -10,8 +12,8 @@ export const fresh = () =>
     request.addEventListener("load", () => {
       const page = request.responseXML
       if (request.status === 200 && page !== null) resolve(page)
-      else reject(new Error(`the server answered ${request.status}`))
+      else reject(refusalOf(request.status, ""))
     })
-    request.addEventListener("error", () => reject(new Error("the server cannot be reached")))
+    request.addEventListener("error", () => reject(offline()))
     request.send()
   })
