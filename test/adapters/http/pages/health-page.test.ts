@@ -140,18 +140,18 @@ describe("the overview", () => {
 
   it("shows every process that the database knows, and begins with those that are not well", async () => {
     const well = { ready: true, checks: [{ name: "database", ok: true, lastError: null }], supervisors: [] }
-    const facts = { version: "1.2.3", roles: ["api", "leader"], beganAt: AT, notedAt: AT, isSilent: false }
-    const open = async (processes: HealthFacts["processes"]) => {
+    const others = { version: "1.2.3", roles: ["api", "leader"], beganAt: AT, notedAt: AT, isSilent: false }
+    const shown = async (processes: HealthFacts["processes"]) => {
       known = processes
       return (await call(fleet, "/admin", { headers: { ...admin, accept: "text/html" } })).text
     }
-    const one = { ...well, ...facts, process: "one:1" }
-    expect(await open([one])).toContain("The one process is well.")
-    const calm = await open([one, { ...one, process: "two:2" }])
+    const one = { ...well, ...others, process: "one:1" }
+    expect(await shown([one])).toContain("The one process is well.")
+    const calm = await shown([one, { ...one, process: "two:2" }])
     expect(calm).toContain("All 2 processes are well.")
     expect(calm).toContain("No alarm is firing, and every process is well.")
     expect(calm).not.toContain("The process that answers")
-    const ill = await open([
+    const ill = await shown([
       one,
       { ...one, ...report, process: HOSTILE },
       { ...one, process: "3", isSilent: true }
