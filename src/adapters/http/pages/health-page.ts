@@ -1,4 +1,9 @@
-import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
+import {
+  type AlarmName,
+  isOfSilence,
+  type SilenceAlarm,
+  silentProvider
+} from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { type Period, PERIODS } from "../../../domain/delivery/health.ts"
@@ -70,7 +75,7 @@ ${mailChart("mails", query.days === 1 ? "Mails an hour" : "Mails a day", stats.n
 const log = (status: string, text: string) => [pathTo.adminScreen("email-log", { status }), text] as const
 
 /** Where to look into an alarm. */
-const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: string]>>> = {
+const LOOK: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, readonly [path: string, text: string]>> = {
   failovers: [pathTo.adminScreen("email-log"), "Open the log"],
   provider_b_bounces: [
     pathTo.adminScreen("email-log", { status: "bounced", provider: "provider_b" }),
@@ -94,8 +99,15 @@ const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: str
   batch_fallback: [pathTo.adminScreen("jobs"), "Show the jobs"],
   unverified_mails: [pathTo.adminScreen("incoming", { outcome: "unverified" }), "Show these mails"],
   waiting_mails: [pathTo.adminScreen("incoming"), "Show the mails"],
-  event_hooks: [pathTo.adminScreen("event-hooks"), "Show the event hooks"]
+  event_hooks: [pathTo.adminScreen("event-hooks"), "Show the event hooks"],
+  no_model: [pathTo.adminScreen("jobs"), "Show the jobs"],
+  clocks: ["#process", "Show the processes"]
 }
+
+const lookInto = (name: AlarmName): readonly [path: string, text: string] =>
+  isOfSilence(name)
+    ? [pathTo.adminScreen("email-log", { provider: silentProvider(name) }), "Show its mails"]
+    : LOOK[name]
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
@@ -103,10 +115,10 @@ const alarms = ({ facts }: Health): Html => {
   if (facts === undefined) return away("The alarms")
   const open = facts.alarms.map(({ detail, name, since }) => {
     const { remedy, title } = alarmMeaning(name)
-    const look = LOOK[name]
+    const [path, text] = lookInto(name)
     return html`<li class="alarm"><h3>${title}</h3>
 <p>${sentence(detail)} Since ${moment(since)}.</p>
-<p>${remedy}${look === undefined ? undefined : html` <a href="${look[0]}">${look[1]}</a>`}</p></li>`
+<p>${remedy} <a href="${path}">${text}</a></p></li>`
   })
   const past = lines(
     facts.past.map(

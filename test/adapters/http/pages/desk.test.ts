@@ -332,7 +332,7 @@ it("the overview: its charts, and an alarm that comes while it is open, without 
   await page.getByText("Numbers of Mails a day").press("Enter")
   await page.getByRole("table", { name: "Mails a day" }).waitFor()
   await page.getByText("Past alarms (1)").press("Enter")
-  await page.getByText("Parts of this server (1)").press("Enter")
+  await page.getByText("Parts of the process that answers (1)").press("Enter")
   expect(await page.locator("main img").count()).toBe(0)
   await expectAccessible(page, "a calm overview")
   await page.locator("#live").evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
