@@ -162,5 +162,6 @@ export const signInPage = (pathOf: (asset: string) => string, asked: Asked = {})
     title: "Sign in",
     main: signInMain(asked),
     status: asked.refused?.status,
+    complete: true,
     path: pathTo.signIn()
   })

@@ -374,7 +374,7 @@ const open = async (screen: string) => {
 it("jobs: cancelled ones have their own filter; what a row shows is text", async () => {
   await open("jobs")
   await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
-  await tabTo(page, "Cancelled")
+  await tabTo(page, "Cancelled1,234")
   await page.keyboard.press("Enter")
   await page.waitForURL("**/admin/jobs?status=cancelled")
   await page.getByRole("cell", { name: "Cancelled", exact: true }).waitFor()
