@@ -41,10 +41,10 @@ export interface ProcessReport extends ReadinessReport {
   readonly beganAt: string
 }
 
-/** The same, as the database has it. */
+/** A process with its newest report. */
 export interface KnownProcess extends ProcessReport {
   readonly notedAt: string
-  /** It has not been heard of for {@link SILENT_AFTER_SECONDS}. */
+  /** No report came for {@link SILENT_AFTER_SECONDS}. */
   readonly isSilent: boolean
 }
 
