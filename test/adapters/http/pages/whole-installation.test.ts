@@ -9,7 +9,7 @@ import { SCREEN_NAMES, pathTo } from "../../../../src/domain/pages.ts"
 import { numbered } from "../../../support/files/pdf-samples.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { type Child, makeFolder, runChild } from "../../../support/processes/child.ts"
-import { openPage } from "./browse.ts"
+import { expectAccessible, openPage } from "./browse.ts"
 
 const [SECRET, ADMIN, OWNER] = ["clicks-secret", "clicks-admin-token-4711", "clicks-owner-token-4711"]
 const ADDRESS = "cleo@example.com"
@@ -105,6 +105,10 @@ it("is everything well: none, since the sign-in ends on the answer", async () =>
   await signIn(ADMIN, "/admin")
   const taken = await clicksOf("/admin", () => page.getByText(/No alarm is firing/).waitFor())
   expect(taken).toBe(0)
+  // With the process that reports itself.
+  await page.reload()
+  await page.getByText("The one process is well.").waitFor()
+  await expectAccessible(page, "the overview of a whole installation")
 })
 
 it("why did this mail bounce: one, on its row", async () => {

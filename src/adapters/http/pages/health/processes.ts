@@ -11,7 +11,7 @@ const namesOf = (report: ReadinessReport): string =>
 
 const counted = (count: number): string => (count === 1 ? "1 process" : `${number(count)} processes`)
 
-/** Processes that are not as they should be; undefined where the database does not say. */
+/** Processes that are silent, or not as they should be. */
 const ill = (processes: ReadonlyArray<KnownProcess>) =>
   processes.filter((one) => one.isSilent || troublesOf(one).length > 0)
 
@@ -88,7 +88,7 @@ export const processes = (facts: HealthFacts | undefined, report: ReadinessRepor
       : banner("problem", `${counted(unwell)} of ${number(known.length)} not well.`)
   }
 ${table(
-  { id: "processes", caption: "Processes", heard: true },
+  { id: "processes", caption: "Each process, as it reports itself", heard: true },
   [
     ["Process", ({ process }) => process],
     ["State", state],
