@@ -58,8 +58,8 @@ export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()(
 ) {}
 
 /**
- * For reads that may take long: searches, counts, exports, statistics, whatever admins read. An interrupted statement is cancelled on the
- * server.
+ * For reads that may take long: searches, counts, exports, statistics, whatever admins read. Each is planned for its own values. An
+ * interrupted statement is cancelled on the server.
  */
 export class SlowSql extends Context.Service<SlowSql, PgClient.PgClient>()(
   "postlane/adapters/postgres/SlowSql"
@@ -119,7 +119,15 @@ export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> 
         maxConnections: options.maxReadConnections ?? MAX_READ_CONNECTIONS
       })
     ),
-    Layer.effect(SlowSql, plain(options.maxSlowConnections ?? MAX_SLOW_CONNECTIONS)),
+    Layer.effect(
+      SlowSql,
+      PgClient.make({
+        ...config(options),
+        // A prepared statement is soon planned for no value: a rare status would be looked for in all rows, as a common one is.
+        prepare: false,
+        maxConnections: options.maxSlowConnections ?? MAX_SLOW_CONNECTIONS
+      })
+    ),
     Layer.effect(WriteSql, plain(options.maxWriteConnections ?? MAX_WRITE_CONNECTIONS))
   ).pipe(Layer.provide(Reactivity.layer))
 }

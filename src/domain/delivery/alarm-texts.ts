@@ -58,7 +58,7 @@ const ADVICE: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, string>> = {
     "Conversions fail, or do without it. The log lines HIFI_UNAVAILABLE hold the vendor's words; postlane doctor names what is missing.",
   failed_conversions: "The errors of the failed jobs, and of the incoming mails, name the cause.",
   waiting_conversions:
-    "Start a process with the role worker, or more of them; one with another store than the database knows takes no work, and reports it at GET /ready.",
+    "Start a process with the role worker, or more of them; one with another store than the database knows takes no work, and the overview says so under Processes.",
   batch_fallback:
     "Each such page costs twice as much. The page Jobs has the outcomes of the batch jobs, and the log the records that were refused.",
   unverified_mails:

@@ -32,6 +32,8 @@ export interface StoryRow extends Omit<EmailLogRow, "raw"> {
   readonly events: ReadonlyArray<LoggedEvent>
   /** `reason:address` for each suppression that the row's events asked for. */
   readonly suppression_marks: ReadonlyArray<string>
+  /** What the sender tagged it with. */
+  readonly tags: Readonly<Record<string, string>>
 }
 
 /** All that is known of one mail: a send and its retries. */

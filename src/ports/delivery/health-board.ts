@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 
 import type { AlarmName } from "../../domain/delivery/alarm-rules.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
+import type { ReadinessReport } from "../readiness.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most waiting things that are counted. */
@@ -31,6 +32,25 @@ interface PastAlarm {
   readonly detail: string
 }
 
+/** What a process says of itself. Times are ISO 8601 in UTC. */
+export interface ProcessReport extends ReadinessReport {
+  /** Its machine, and its number there. */
+  readonly process: string
+  readonly version: string
+  readonly roles: ReadonlyArray<string>
+  readonly beganAt: string
+}
+
+/** A process with its newest report. */
+export interface KnownProcess extends ProcessReport {
+  readonly notedAt: string
+  /** No report came for {@link SILENT_AFTER_SECONDS}. */
+  readonly isSilent: boolean
+}
+
+/** Three reports that did not come. */
+export const SILENT_AFTER_SECONDS = 100
+
 /** What the database knows of the state of the whole installation. Times are ISO 8601 in UTC. */
 export interface HealthFacts {
   /** Alarms that fire. */
@@ -56,6 +76,8 @@ export interface HealthFacts {
   readonly budgetUsd: number | undefined
   /** When the newest row of the send log was written. */
   readonly newestMailAt: string | null
+  /** The processes that have reported in the last hour, by name. */
+  readonly processes: ReadonlyArray<KnownProcess>
 }
 
 /** The states of work that is not over. Chunks that wait for a batch job, or for the budget, count as their jobs. */
@@ -87,11 +109,15 @@ export interface Figures {
   readonly newestEvents: ReadonlyArray<{ readonly provider: Provider; readonly ageSeconds: number }>
 }
 
-/** Reads the state of the installation, in one statement with bounded and indexed parts only (EVENT-63). */
+/** Keeps and reads the state of the installation, each in one statement with bounded and indexed parts only (EVENT-63). */
 export class HealthBoard extends Context.Service<
   HealthBoard,
   {
     readonly read: Effect.Effect<HealthFacts, StoreUnavailable>
     readonly figures: Effect.Effect<Figures, StoreUnavailable>
+    /** Keeps what a process says of itself, in place of what it said before. */
+    readonly note: (report: ProcessReport) => Effect.Effect<void, StoreUnavailable>
+    /** Forgets a process that ends. */
+    readonly leave: (process: string) => Effect.Effect<void, StoreUnavailable>
   }
 >()("postlane/ports/HealthBoard") {}

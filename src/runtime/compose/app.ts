@@ -20,6 +20,7 @@ import { announce, announceJson, type Place } from "../process/banner.ts"
 import * as Leadership from "../process/leadership.ts"
 import { VERSION } from "../process/package.ts"
 import { PROCESS } from "../process/process-name.ts"
+import { processReport } from "../process/process-report.ts"
 import { startSettings } from "../process/start-settings.ts"
 import { startersOf, starterGone } from "../process/starter.ts"
 import { ticking } from "../process/supervisor.ts"
@@ -67,6 +68,7 @@ const roles = (settings: Settings) => {
   const has = (role: Role) => settings.roles.includes(role)
   return Layer.mergeAll(
     storeWatch(settings),
+    processReport(settings.roles),
     settings.telemetry.otlpEndpoint === undefined
       ? Layer.empty
       : ticking("figures", FIGURES_INTERVAL, readFigures),

@@ -61,6 +61,9 @@ const programLine = ({ http: { host }, roles, submission: { implicitTls, port } 
   return `${place}, with a token: ${typed("token create --right send")}`
 }
 
+/** The document of a checkout that anybody may try with. */
+const SAMPLE = "examples/sample.pdf"
+
 /** How to mail a file to it; `demo:mail` gets an argument for each address that is not the default. */
 const mailHint = (settings: Settings, place: Place): string => {
   if (!settings.roles.includes("intake")) return ""
@@ -78,7 +81,7 @@ const mailHint = (settings: Settings, place: Place): string => {
   return `
   or mail it to ${to}${place.simulates[settings.sending.primary] ? `, and read the answers at ${url}/dev` : ""}:
 
-    npm run demo:mail -- ${options.join("")}FILE.pdf
+    npm run demo:mail -- ${options.join("")}${SAMPLE}
 `
 }
 
@@ -139,7 +142,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
 
   dashboard   ${url}/dashboard   (sign in with the owner token; with the admin token: ${url}/admin)
   outbox      ${url}/dev
-  API         ${url}   (${url}/openapi.json)
+  API         ${url}   (to read: ${url}/docs; for programs: ${url}/openapi.json)
   mail in     ${mailLine(settings)}
   programs    ${programLine(settings)}
   health      ${url}/health   ${url}/ready   ${url}/metrics
@@ -159,7 +162,7 @@ export const announce = (settings: Settings, place: Place): Effect.Effect<void> 
 
   ${readHint(settings, place)} Convert a PDF or a Word document:
 
-    ${typed("convert FILE.pdf")}
+    ${typed(`convert ${isCheckout ? SAMPLE : "FILE.pdf"}`)}
 ${mailHint(settings, place)}
   or upload it at ${url}/dashboard, pictures (PNG, JPEG) too. Ctrl-C stops everything; the data stays.
 `)

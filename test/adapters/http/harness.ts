@@ -129,7 +129,8 @@ const NO_HEALTH: HealthFacts = {
   batch: [],
   spentUsd: 0,
   budgetUsd: undefined,
-  newestMailAt: null
+  newestMailAt: null,
+  processes: []
 }
 
 /** What stands behind the routes; a test replaces what it is about, the rest answers something harmless. */
@@ -305,7 +306,9 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
       HealthBoard,
       HealthBoard.of({
         read: behind.health ?? Effect.succeed(NO_HEALTH),
-        figures: Effect.die("not here")
+        figures: Effect.die("not here"),
+        note: () => Effect.die("not here"),
+        leave: () => Effect.die("not here")
       })
     ),
     MemoryHooks.layer,

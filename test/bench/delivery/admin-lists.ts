@@ -3,12 +3,14 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { layer as clients, layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layer as layerLog } from "../../../src/adapters/postgres/delivery/email-log-query.ts"
 import { closeStatsDays, layer as layerStats } from "../../../src/adapters/postgres/delivery/email-stats.ts"
+import { layer as layerBoard } from "../../../src/adapters/postgres/delivery/health-board.ts"
 import { layer as layerStories } from "../../../src/adapters/postgres/delivery/mail-stories.ts"
 import {
   EmailLogQuery,
   type EmailLogSearch,
   EmailStats
 } from "../../../src/ports/delivery/email-log-query.ts"
+import { HealthBoard } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { databaseCpu } from "../database-cpu.ts"
 import { median } from "../measure.ts"
@@ -40,7 +42,20 @@ const FILTERS: ReadonlyArray<EmailLogSearch> = [
   { recipient: "nobody@example.com" },
   { key: "order-4711" },
   { status: "failed", category: "alert", provider: "provider_b" },
-  { status: "complained", recipient: "copy17@host1.example" }
+  { status: "complained", recipient: "copy17@host1.example" },
+  { byMail: true },
+  { byMail: true, status: "bounced" },
+  { byMail: true, recipient: "person4711@host11.example" },
+  ...[
+    "person4711@host11.example",
+    "copy17@host1.example",
+    "nobody@example.com",
+    "order-4711",
+    "person47117@",
+    "person4711",
+    "host db-77",
+    "nothing of the kind"
+  ].map((search) => ({ search }))
 ]
 
 /** Parts of subjects: one that many mails have, some that few have, one that none has, and one that trigrams cannot answer. */
@@ -81,7 +96,7 @@ const timed = (times: number) =>
 
 /** Pages and counts of every filter: the newest rows, and those half a year back. */
 const readLists = Effect.fnUntraced(function* (times: number) {
-  const { count, page } = yield* EmailLogQuery
+  const { count, counts, page } = yield* EmailLogQuery
   const halfYear = new Date(Date.now() - 183 * 86_400_000).toISOString().slice(0, 10)
   const { nextCursor: cursor } = yield* page({ limit: 50, until: halfYear })
   const of = timed(times)
@@ -91,7 +106,8 @@ const readLists = Effect.fnUntraced(function* (times: number) {
       ...(cursor === null
         ? []
         : [of(`page ${JSON.stringify(filter)}, half a year back`, page({ limit: 50, ...filter, cursor }))]),
-      of(`count ${JSON.stringify(filter)}`, count(filter, MOST_COUNTED))
+      of(`count ${JSON.stringify(filter)}`, count(filter, MOST_COUNTED)),
+      of(`counts by status ${JSON.stringify(filter)}`, counts(filter, MOST_COUNTED))
     ])
   )
 })
@@ -135,6 +151,17 @@ const readStory = Effect.fnUntraced(function* (times: number) {
       ]
 })
 
+/** What the overview reads besides statistics of days. */
+const readOverview = Effect.fnUntraced(function* (times: number) {
+  const { read } = yield* HealthBoard
+  const { lastHours } = yield* EmailStats
+  const of = timed(times)
+  return [
+    yield* of("the state of the installation", read),
+    yield* of("mails by the hour, two days", lastHours)
+  ]
+})
+
 const countStats = Effect.fnUntraced(function* (times: number, how: string) {
   const { since } = yield* EmailStats
   return yield* Effect.forEach([1, 30, 366], (days) =>
@@ -157,10 +184,11 @@ const readAll = (times: number) =>
     const lists = (yield* readLists(times)).flat()
     const subjects = (yield* searchSubjects(times)).flat()
     const story = yield* readStory(times)
+    const overview = yield* readOverview(times)
     const live = yield* countStats(Math.min(times, 5), "no day rolled up")
     const closing = yield* timed(1)("rolling up a year, once", closeStatsDays)
     const closed = yield* countStats(times, "rolled up")
-    return [...lists, ...subjects, ...story, ...live, closing, ...closed, yield* prune]
+    return [...lists, ...subjects, ...story, ...overview, ...live, closing, ...closed, yield* prune]
   })
 
 /** Fills an empty log with so many rows, or takes a log that is filled as it is, and times each kind of read. */
@@ -184,7 +212,13 @@ export const timeAdminLists = async (options: {
       console.error(`filled in ${Math.round((performance.now() - started) / 1000)} s`)
     }
     const micros = await databaseCpu(Redacted.value(url))
-    const layers = Layer.mergeAll(layerLog, layerStats, layerStories, Layer.succeed(DatabaseCpu, { micros }))
+    const layers = Layer.mergeAll(
+      layerLog,
+      layerStats,
+      layerStories,
+      layerBoard(undefined),
+      Layer.succeed(DatabaseCpu, { micros })
+    )
     return await Effect.runPromise(
       Effect.provide(readAll(options.times), Layer.provideMerge(layers, clients({ url })))
     )

@@ -29,6 +29,7 @@ export const storyRow = (change: Partial<StoryRow> = {}): StoryRow => ({
   queued: null,
   events: [],
   suppression_marks: [],
+  tags: {},
   ...change
 })
 

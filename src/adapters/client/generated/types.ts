@@ -906,6 +906,7 @@ export interface MailStoryRow {
   readonly queued: { readonly queuedAt: string; readonly sendAt: string } | null
   readonly events: ReadonlyArray<LoggedEvent>
   readonly suppression_marks: ReadonlyArray<string>
+  readonly tags: Readonly<Record<string, string>>
 }
 
 export interface LoggedEvent {

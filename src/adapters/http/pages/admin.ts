@@ -19,7 +19,7 @@ import { input, pager, select } from "./fields.ts"
 import { type Html, html, lines } from "./html.ts"
 import { logMain } from "./mail/log.ts"
 import { TOKENS } from "./people/tokens.ts"
-import { option, words } from "./ui.ts"
+import { chips, option, words } from "./ui.ts"
 
 /** A filter. */
 const filters = (screen: AdminScreen, fields: ReadonlyArray<Html>): Html =>
@@ -43,14 +43,14 @@ const tablePlace = (id: string, caption: string): Html =>
 <table id="${id}" class="cards"><caption id="${id}-caption">${caption}</caption><thead></thead><tbody></tbody></table>
 </div>`
 
-const statusLinks = html`<nav class="statuses" aria-label="Jobs by status"><ul>
-${lines(
-  ["", ...JobStatus.literals].map(
-    (status) =>
-      html`<li><a href="${pathTo.adminScreen("jobs", status === "" ? {} : { status })}" data-status="${status}">${status === "" ? "All" : words(status)}</a></li>`
-  )
-)}
-</ul></nav>`
+const statusLinks = chips("Jobs by status", [
+  { text: "All", href: pathTo.adminScreen("jobs"), name: "" },
+  ...JobStatus.literals.map((status) => ({
+    text: words(status),
+    href: pathTo.adminScreen("jobs", { status }),
+    name: status
+  }))
+])
 
 const days = (screen: AdminScreen, values: ReadonlyArray<number>, usual: number): Html =>
   html`<form class="filters" id="filters" method="get" action="${pathTo.adminScreen(screen)}">
@@ -148,7 +148,7 @@ const ADMINS = html`<p>People who sign in to these pages by mail. A reader can c
 ${listPlace("Admins, by address")}
 ${confirmDialog}`
 
-const DEAD_LETTERS = html`<p>Retries that were received three times without an end. A redriven one goes back into the queue, due now, on its own idempotency key.</p>
+const DEAD_LETTERS = html`<p>Retries that were received three times without an end. One that is sent again goes back into the queue, due now, on its own idempotency key.</p>
 ${listPlace("Dead letters")}
 ${confirmDialog}`
 

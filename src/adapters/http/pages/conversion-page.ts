@@ -8,11 +8,14 @@ const compare = html`<section id="compare" aria-labelledby="compare-title" hidde
 <h2 id="compare-title">Compare</h2>
 <p class="facts"><span id="looks-title"></span> <span id="ways"></span></p>
 <ul id="looks"></ul>
+<nav aria-label="Pages as pictures"><ol id="thumbs" class="thumbs"></ol></nav>
 <h3 id="where">Page</h3>
 <nav class="turn" aria-label="Pages">
 <a id="before" class="button">Previous page</a>
 <a id="after" class="button">Next page</a>
 <form id="goto" class="buttons"><label for="number">Page</label><input id="number" type="number" min="1" inputmode="numeric" required><button type="submit">Go</button></form>
+<a id="download" class="button" download>Download<span class="hidden"> the result</span></a>
+<button type="button" id="share-result">Share<span class="hidden"> the result</span></button>
 </nav>
 <p class="help">The keys ← and → turn the page. Both sides scroll together. <span id="tier"></span></p>
 <p id="look" class="notice" hidden></p>

@@ -1,4 +1,9 @@
-import { type AlarmName } from "../../../domain/delivery/alarm-rules.ts"
+import {
+  type AlarmName,
+  isOfSilence,
+  type SilenceAlarm,
+  silentProvider
+} from "../../../domain/delivery/alarm-rules.ts"
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { type Period, PERIODS } from "../../../domain/delivery/health.ts"
@@ -6,6 +11,7 @@ import { type Provider, providerName } from "../../../domain/mail/provider.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
 import type { ReadinessReport } from "../../../ports/readiness.ts"
+import { processes, processTroubles } from "./health/processes.ts"
 import { type Html, html, lines, type Piece } from "./html.ts"
 import { mailChart } from "./mail/chart.ts"
 import { mailFigures } from "./mail/figures.ts"
@@ -69,7 +75,7 @@ ${mailChart("mails", query.days === 1 ? "Mails an hour" : "Mails a day", stats.n
 const log = (status: string, text: string) => [pathTo.adminScreen("email-log", { status }), text] as const
 
 /** Where to look into an alarm. */
-const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: string]>>> = {
+const LOOK: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, readonly [path: string, text: string]>> = {
   failovers: [pathTo.adminScreen("email-log"), "Open the log"],
   provider_b_bounces: [
     pathTo.adminScreen("email-log", { status: "bounced", provider: "provider_b" }),
@@ -93,29 +99,36 @@ const LOOK: Readonly<Partial<Record<AlarmName, readonly [path: string, text: str
   batch_fallback: [pathTo.adminScreen("jobs"), "Show the jobs"],
   unverified_mails: [pathTo.adminScreen("incoming", { outcome: "unverified" }), "Show these mails"],
   waiting_mails: [pathTo.adminScreen("incoming"), "Show the mails"],
-  event_hooks: [pathTo.adminScreen("event-hooks"), "Show the event hooks"]
+  event_hooks: [pathTo.adminScreen("event-hooks"), "Show the event hooks"],
+  no_model: [pathTo.adminScreen("jobs"), "Show the jobs"],
+  clocks: ["#process", "Show the processes"]
 }
+
+const lookInto = (name: AlarmName): readonly [path: string, text: string] =>
+  isOfSilence(name)
+    ? [pathTo.adminScreen("email-log", { provider: silentProvider(name) }), "Show its mails"]
+    : LOOK[name]
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 const alarms = ({ facts }: Health): Html => {
   if (facts === undefined) return away("The alarms")
-  const open = lines(
-    facts.alarms.map(({ detail, name, since }) => {
-      const { remedy, title } = alarmMeaning(name)
-      const look = LOOK[name]
-      return html`<li class="alarm"><h3>${title}</h3>
+  const open = facts.alarms.map(({ detail, name, since }) => {
+    const { remedy, title } = alarmMeaning(name)
+    const [path, text] = lookInto(name)
+    return html`<li class="alarm"><h3>${title}</h3>
 <p>${sentence(detail)} Since ${moment(since)}.</p>
-<p>${remedy}${look === undefined ? undefined : html` <a href="${look[0]}">${look[1]}</a>`}</p></li>`
-    })
-  )
+<p>${remedy} <a href="${path}">${text}</a></p></li>`
+  })
   const past = lines(
     facts.past.map(
       ({ alarm, begunAt, detail, endedAt }) =>
         html`<li>${moment(begunAt)} to ${moment(endedAt)}<div><p><strong>${alarmMeaning(alarm).title}</strong></p><p class="said">${sentence(detail)}</p></div></li>`
     )
   )
-  return html`${facts.alarms.length === 0 ? banner("done", "No alarm is firing.") : html`<ul class="alarms">${open}</ul>`}
+  const ill = processTroubles(facts)
+  return html`${facts.alarms.length === 0 ? banner("done", ill.length === 0 && facts.processes.length > 0 ? "No alarm is firing, and every process is well." : "No alarm is firing.") : undefined}
+${facts.alarms.length + ill.length === 0 ? undefined : html`<ul class="alarms">${lines([...open, ...ill])}</ul>`}
 ${facts.past.length === 0 ? undefined : html`<details id="past"><summary>Past alarms (${facts.past.length})</summary><ol class="past">${past}</ol></details>`}`
 }
 
@@ -129,7 +142,7 @@ const QUEUE_NAMES: Readonly<Record<QueueName, readonly [name: string, path: stri
     pathTo.adminScreen("messages", { state: "waiting" })
   ],
   conversions: ["Conversions that wait for a job", undefined],
-  chunks: ["Parts of documents that wait for a worker", pathTo.adminScreen("jobs", { status: "pending" })],
+  chunks: ["Chunks that wait for a worker", pathTo.adminScreen("jobs", { status: "pending" })],
   batch: ["Conversions that wait for the batch", pathTo.adminScreen("jobs", { status: "waiting_batch" })],
   mails: ["Mails that are being converted", undefined],
   replies: ["Replies with results that wait", undefined]
@@ -179,35 +192,6 @@ const models = ({ facts }: Health): Html | undefined => {
   return html`<dl class="facts-list"><div><dt>Models today (UTC)</dt><dd>${spent}</dd></div><div><dt>Batch jobs</dt><dd>${jobs}</dd></div></dl>`
 }
 
-const parts = ({ report: { checks, ready, supervisors } }: Health): Html =>
-  html`<p class="${ready ? "done" : "problem"}">${ready ? "All that this server needs answers." : "Not everything is well:"}${
-    ready
-      ? ""
-      : ` ${[...checks.filter(({ ok }) => !ok), ...supervisors.filter(({ state }) => state !== "running")].map(({ name }) => name).join(", ")}`
-  }</p>
-${
-  checks.every(({ ok }) => ok)
-    ? undefined
-    : table(
-        { id: "silent", caption: "What does not answer" },
-        [
-          ["Part", ({ name }) => name],
-          ["Why", ({ lastError }) => lastError ?? NOTHING]
-        ],
-        checks.filter(({ ok }) => !ok)
-      )
-}
-<details id="supervisors"><summary>Parts of this server (${supervisors.length})</summary>${table(
-    { id: "parts", caption: "Parts of this server" },
-    [
-      ["Part", ({ name }) => name],
-      ["State", ({ state }) => state],
-      ["Restarts", ({ restarts }) => number(restarts)],
-      ["Last error", ({ lastError }) => lastError ?? NOTHING]
-    ],
-    supervisors
-  )}</details>`
-
 const section = (id: string, title: string, content: Piece): Html =>
   html`<section id="${id}" data-part aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
 ${content}
@@ -217,9 +201,9 @@ ${content}
 export const healthPage = (health: Health): Html =>
   html`<div id="health" data-version="${health.version}">
 <div class="head"><h1>Overview</h1><div class="buttons">${filters(health.query, health.providers)}</div></div>
-<p id="live" class="help" hidden></p>
-${section("alarms", "Alarms", alarms(health))}
+<p id="live" class="problem" hidden></p>
+${section("alarms", "What is wrong", alarms(health))}
 ${section("mail", `Mail, ${PERIOD_NAMES[health.query.days].toLowerCase()}`, mail(health))}
 ${section("work", "Work that waits", [work(health), models(health)])}
-${section("process", "The server that answers", parts(health))}
+${section("process", "Processes", processes(health.facts, health.report))}
 </div>`

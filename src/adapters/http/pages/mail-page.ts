@@ -1,16 +1,17 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 
 import { makeStoryReader } from "../../../application/delivery/mail-story.ts"
 import { adviceOn, standingRow, type Step } from "../../../domain/delivery/mail-advice.ts"
 import type { LoggedEvent, MailStory, StoryRow } from "../../../domain/delivery/mail-story.ts"
 import type { Attempt } from "../../../domain/mail/logged-attempt.ts"
-import { writeTerm } from "../../../domain/mail/outbox-search.ts"
 import type { Mood } from "../../../domain/mood.ts"
 import { pathTo } from "../../../domain/pages.ts"
+import { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { isUuid } from "../server/endpoint.ts"
 import { confirmDialog } from "./dashboard.ts"
-import { type Html, html, joined, lines, type Piece } from "./html.ts"
-import { fact, moment, mono, moodOf, providerNamed, tag, timeline as timelineOf, usd } from "./ui.ts"
+import { type Html, html, lines, type Piece } from "./html.ts"
+import { type Copy, duration, mailFacts } from "./mail/facts.ts"
+import { moment, mono, moodOf, providerNamed, tag, timeline as timelineOf } from "./ui.ts"
 
 /** Longest body of an event that is shown, characters. */
 const MAX_RAW = 20_000
@@ -20,8 +21,6 @@ interface Line {
   readonly at: string
   readonly said: Piece
 }
-
-const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
 
 const OUTCOMES: Readonly<Record<Attempt["outcome"], readonly [mood: Mood, text: string]>> = {
   accepted: ["good", "accepted it"],
@@ -44,7 +43,7 @@ const attemptLine = ({ code, durationMs, outcome, provider, reason, startedAt }:
 
 const ENDS: ReadonlyMap<string, string> = new Map([
   ["sent", "Recorded as sent."],
-  ["deferred", "Put off to a retry on the same key."],
+  ["deferred", "Deferred to a retry on the same key."],
   ["suppressed", "Not sent: nobody is left to get it."],
   ["failed", "Ended without being sent."]
 ])
@@ -58,13 +57,6 @@ const rowLine = (row: StoryRow): Line | undefined =>
           row.error === null || row.outcome === "sent" ? undefined : html`<p class="said">${row.error}</p>`
         }`
       }
-
-/** How long it waited for its turn, of a mail of the send queue that a provider was asked for. */
-const waited = ({ attempts, queued }: StoryRow): number | undefined => {
-  const [first] = attempts
-  if (queued === null || first === undefined) return undefined
-  return Math.max(0, first.startedAt - Math.max(Date.parse(queued.queuedAt), Date.parse(queued.sendAt)))
-}
 
 const queuedLines = ({ queued }: StoryRow): ReadonlyArray<Line> => {
   if (queued === null) return []
@@ -156,97 +148,6 @@ const timeline = (story: MailStory): Html => {
 ${timelineOf(happened)}</section>`
 }
 
-const CLAIMS: ReadonlyMap<string, string> = new Map([
-  ["held", "A call works on it."],
-  ["accepted", "Taken: the same call gets the first result again, and sends nothing."],
-  ["deferred", "Taken: the same call gets the first result again, and sends nothing."],
-  ["refused", "Free: the same call is tried afresh."],
-  [
-    "ambiguous",
-    "Doubtful: the same call is tried at the same provider only, and only where that one delivers one copy a key."
-  ],
-  [
-    "ended",
-    "Over: a copy may be out, and a later attempt was refused. The same call gets that answer, and sends nothing."
-  ]
-])
-
-/** Addresses, each a link to all mails that it was sent. */
-const list = (addresses: ReadonlyArray<string>): Html =>
-  html`<ul>${addresses.map(
-    (address) =>
-      html`<li><a href="${pathTo.adminScreen("email-log", { recipient: address })}" title="All mails to this address">${address}</a></li>`
-  )}</ul>`
-
-/** The suppressions of its recipients, each a link to the list. */
-const suppressed = ({ suppressions }: MailStory): Html | undefined => {
-  const addresses = [...new Set(suppressions.map(({ email }) => email))]
-  return addresses.length === 0
-    ? undefined
-    : html`<ul>${addresses.map(
-        (email) => html`<li><a href="${pathTo.adminScreen("suppressions", { email })}">${email}</a></li>`
-      )}</ul>`
-}
-
-/** Who was left out, and why: the reasons that stand on the list now. */
-const dropped = ({ suppressions }: MailStory, addresses: ReadonlyArray<string>): Html | undefined =>
-  addresses.length === 0
-    ? undefined
-    : html`<ul>${addresses.map((address) => {
-        const reasons = suppressions.filter(({ email }) => email === address)
-        const why =
-          reasons.length === 0
-            ? "suppressed then, not any more"
-            : joined(
-                reasons.map(
-                  ({ note, reason, since }) =>
-                    html`${reason.replaceAll("_", " ")} since ${moment(since)}${note === null ? "" : ` (${note})`}`
-                ),
-                ", "
-              )
-        return html`<li>${address} <span class="help">${why}</span></li>`
-      })}</ul>`
-
-const cost = (rows: ReadonlyArray<StoryRow>): string | undefined => {
-  const known = rows.flatMap(({ cost_usd: amount }) => (amount === null ? [] : [amount]))
-  if (known.length === 0) return undefined
-  return usd(known.reduce((one, other) => one + other, 0))
-}
-
-/** The copy that a simulated provider delivered. */
-const inOutbox = (id: string): Html => {
-  const search = writeTerm({ is: "id", text: id.toLowerCase() })
-  return html`<a href="${pathTo.outbox}?${new URLSearchParams({ q: search }).toString()}">its copy</a>`
-}
-
-const facts = (story: MailStory, row: StoryRow, mood: Mood, outbox: boolean): Html => {
-  const { claim } = story
-  const wait = waited(row)
-  return html`<section aria-labelledby="facts"><h2 id="facts">The mail</h2>
-<dl class="facts-list">
-${fact("To", row.to_addresses.length === 0 ? undefined : list(row.to_addresses))}
-${fact("Cc and Bcc", row.other_addresses.length === 0 ? undefined : list(row.other_addresses))}
-${fact("Left out, since suppressed", dropped(story, row.dropped_addresses))}
-${fact("Suppressed now", suppressed(story))}
-${fact("From", row.from_address ?? undefined)}
-${fact("Status in the log", tag(row.status, mood))}
-${fact("Category", row.category ?? undefined)}
-${fact("Source", row.source ?? undefined)}
-${fact("Waited in the send queue", wait === undefined ? undefined : duration(wait))}
-${fact("Cost", cost(story.rows))}
-${fact("Idempotency key", row.idempotency_key === null ? undefined : mono(row.idempotency_key))}
-${fact(
-  "State of the key",
-  claim === undefined
-    ? undefined
-    : html`${CLAIMS.get(claim.state) ?? claim.state} First attempt ${moment(claim.firstAttemptAt)}, at ${providerNamed(claim.provider)}.`
-)}
-${fact("Provider’s id", row.provider_message_id === null ? undefined : mono(row.provider_message_id))}
-${fact("In the outbox", outbox && row.provider_message_id !== null ? inOutbox(row.provider_message_id) : undefined)}
-${fact("Log id", mono(row.id))}
-</dl></section>`
-}
-
 const stepItem = (step: Step): Html => {
   const command =
     step._tag === "Say" && step.command === undefined
@@ -257,7 +158,7 @@ const stepItem = (step: Step): Html => {
       ? undefined
       : step._tag === "Unsuppress"
         ? html`<p class="write" hidden><button type="button" data-unsuppress="${step.email}">Remove the suppression</button></p>`
-        : html`<p class="write" hidden><button type="button" class="primary" data-redrive="${step.id}">Redrive</button></p>`
+        : html`<p class="write" hidden><button type="button" class="primary" data-redrive="${step.id}">Send again</button></p>`
   return html`<li><p>${step.text}</p>${action}${command}</li>`
 }
 
@@ -277,7 +178,7 @@ const sentLine = ({
 const mailPage = (
   story: MailStory,
   known: { readonly deadLetter: string | undefined; readonly now: number },
-  outbox: boolean
+  copy: Copy | undefined
 ): { readonly title: string; readonly main: Html } => {
   const row = standingRow(story.rows)
   const subject = row.subject ?? "(no subject)"
@@ -307,7 +208,7 @@ ${lines(steps.map(stepItem))}
 </section>
 <div class="beside">
 ${timeline(story)}
-${facts(story, row, mood, outbox)}
+${mailFacts(story, row, mood, copy)}
 </div>
 ${confirmDialog}`
   }
@@ -328,14 +229,25 @@ const away = {
 }
 
 /** Makes the page of the mail that the row of an id is part of. */
-export const makeMailPages = Effect.fnUntraced(function* (outbox: boolean) {
+export const makeMailPages = Effect.gen(function* () {
   const read = yield* makeStoryReader
+  const simulated = yield* Effect.serviceOption(SimulatedMail)
+  /** What a simulated provider made of it; undefined where the providers are real, or it was deleted. */
+  const copyOf = Effect.fnUntraced(function* (row: StoryRow): Effect.fn.Return<Copy | undefined> {
+    const [address] = [...row.to_addresses, ...row.other_addresses]
+    if (Option.isNone(simulated) || row.provider_message_id === null || address === undefined)
+      return undefined
+    const copies = yield* simulated.value.outbox
+      .list({ address: address.toLowerCase() })
+      .pipe(Effect.orElseSucceed(() => []))
+    return copies.find(({ messageId }) => messageId === row.provider_message_id)
+  })
   return Effect.fnUntraced(
     function* (id: string) {
       const found = isUuid(id) ? yield* read(id) : undefined
-      return found === undefined
-        ? noMail
-        : { ...mailPage(found.story, found.known, outbox), script: "admin/mail.js" }
+      if (found === undefined) return noMail
+      const copy = yield* copyOf(standingRow(found.story.rows))
+      return { ...mailPage(found.story, found.known, copy), script: "admin/mail.js" }
     },
     Effect.catch((error) => Effect.as(Effect.logWarning("a mail's page cannot be made", error), away))
   )

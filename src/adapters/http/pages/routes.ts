@@ -21,7 +21,7 @@ import { makeStatisticsPage } from "./mail/statistics.ts"
 import { pageWithin, ROUTES, signInPath } from "./paths.ts"
 import { makeCustomerPages } from "./people/customer-page.ts"
 import { FRAME_POLICY, type ShellPage, shellResponse } from "./shell.ts"
-import { signInMain } from "./sign-in.ts"
+import { signInPage } from "./sign-in.ts"
 
 const redirect = (location: string) => HttpServerResponse.redirect(location, { status: 303 })
 
@@ -96,8 +96,10 @@ const home = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
 const signIn = (pathOf: Assets["pathOf"]) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
     const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
-    const main = signInMain(query.get("reason") ?? undefined, pageWithin(query.get("next")))
-    return shellResponse(pathOf, { title: "Sign in", main, path: pathTo.signIn() })
+    return signInPage(pathOf, {
+      reason: query.get("reason") ?? undefined,
+      next: pageWithin(query.get("next"))
+    })
   })
 
 const forAdmins = (principal: Principal, main: Html): Html =>
@@ -143,10 +145,10 @@ const makeFilled = (providers: ReadonlyArray<Provider>): ReadonlyArray<GuardedPa
 ]
 
 /** The pages that are complete as they are served. */
-const makeComplete = Effect.fnUntraced(function* (outbox: boolean) {
+const makeComplete = Effect.gen(function* () {
   const document = yield* makeDocumentPages
   const customer = yield* makeCustomerPages
-  const mail = yield* makeMailPages(outbox)
+  const mail = yield* makeMailPages
   const { page: health, stream } = yield* makeHealthPages
   const statistics = yield* makeStatisticsPage
   const complete = { style: ADMIN_STYLE, complete: true }
@@ -226,7 +228,7 @@ export const pageRoutes = (addresses: PublicAddresses, { outbox }: Pick<ShellPag
     Effect.fnUntraced(function* (router) {
       const assets = readAssets()
       const caller = yield* makeCaller(addresses)
-      const { pages, stream } = yield* makeComplete(outbox === true)
+      const { pages, stream } = yield* makeComplete
       yield* assetRoutes(router, assets)
       yield* router.add("GET", ROUTES.start, home)
       yield* router.add("GET", ROUTES.signIn, signIn(assets.pathOf))

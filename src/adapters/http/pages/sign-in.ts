@@ -6,6 +6,7 @@ import { pathTo } from "../../../domain/pages.ts"
 import type { Problem } from "../server/problem.ts"
 import { acceptsPages, framedPage, pagePolicy, pageResponse } from "./html-page.ts"
 import { type Html, html } from "./html.ts"
+import { shellResponse } from "./shell.ts"
 
 /** These pages may send their form to this server. */
 export const AUTH_PAGE_POLICY = pagePolicy("'self'")
@@ -42,13 +43,6 @@ const tokenForm = (next: string | undefined): Html =>
 ${nextField(next)}<button type="submit">Sign in</button>
 </form>`
 
-/** Sign-in with a token. */
-export const signInPage = framedPage(
-  "Sign in with a token",
-  html`<h1>Sign in with a token</h1>
-${tokenForm(undefined)}`
-)
-
 /** After a link was asked for: the same for every address. */
 export const linkMailedPage = (to: string): Html =>
   framedPage(
@@ -77,7 +71,7 @@ export const signedOutPage = framedPage(
 <p>You can close this page, or <a href="${pathTo.signIn()}">sign in again</a>.</p>`
 )
 
-/** The forms below a refused sign-in, so that the next try needs no other page. */
+/** The forms below a refused link of a mail, so that the next try needs no other page. */
 export const signInForms = (next: string | undefined): Html =>
   html`<h2>Sign in by mail</h2>
 ${mailForm(next)}
@@ -117,15 +111,34 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["admin", "The admin pages are for admins. Sign in as one."]
 ])
 
-/** The main part of `GET /sign-in`: by mail, or with a token. `next`: the page to open then. */
-export const signInMain = (reason: string | undefined, next: string | undefined): Html => {
-  const notice = reason === undefined ? undefined : REASONS.get(reason)
-  const goesOn = next ?? (reason === "admin" ? pathTo.admin : undefined)
+interface Asked {
+  /** Why the page is shown, as its address has it. */
+  readonly reason?: string | undefined
+  /** The page to open then. */
+  readonly next?: string | undefined
+  /** What became of the last try. */
+  readonly refused?: Problem | undefined
+}
+
+/** What to say above the forms. A wrong token is no matter of bearer tokens to a person. */
+const noticeOf = ({ reason, refused }: Asked): Html | undefined => {
+  if (refused !== undefined) {
+    const { code, detail, title } = refused
+    return html`<p class="problem" id="reason" role="alert">${code === "UNAUTHENTICATED" ? "" : `${title}. `}${detail}</p>`
+  }
+  const text = reason === undefined ? undefined : REASONS.get(reason)
+  return text === undefined ? undefined : html`<p class="notice" id="reason">${text}</p>`
+}
+
+/** The main part of the sign-in page: by mail, or with a token. */
+const signInMain = (asked: Asked): Html => {
+  const notice = noticeOf(asked)
+  const goesOn = asked.next ?? (asked.reason === "admin" ? pathTo.admin : undefined)
   const described = (help: string) =>
     html` aria-describedby="${help}${notice === undefined ? "" : " reason"}"`
   return html`<div class="narrow">
 <h1>Sign in</h1>
-${notice === undefined ? "" : html`<p class="notice" id="reason">${notice}</p>`}
+${notice}
 <div class="card">
 <h2>By mail</h2>
 ${mailForm(goesOn, html` class="stacked"`, described("mail-help"))}
@@ -142,3 +155,13 @@ ${nextField(goesOn)}<button type="submit">Sign in</button>
 </div>
 </div>`
 }
+
+/** The sign-in page, which stays where a try is refused. `pathOf`: where its assets are. */
+export const signInPage = (pathOf: (asset: string) => string, asked: Asked = {}) =>
+  shellResponse(pathOf, {
+    title: "Sign in",
+    main: signInMain(asked),
+    status: asked.refused?.status,
+    complete: true,
+    path: pathTo.signIn()
+  })

@@ -7,16 +7,39 @@ import {
   MOST_WAITING,
   OPEN,
   type QueueName,
-  QUEUES
+  QUEUES,
+  SILENT_AFTER_SECONDS
 } from "../../../ports/delivery/health-board.ts"
-import { SlowSql } from "../client.ts"
-import { slowReads } from "../statement.ts"
-import { timeColumn } from "../values.ts"
+import { SUPERVISOR_STATES } from "../../../ports/readiness.ts"
+import { SlowSql, WriteSql } from "../client.ts"
+import { slowReads, statements } from "../statement.ts"
+import { timeColumn, toJsonText } from "../values.ts"
 import { OVERDUE } from "./overdue-retries.ts"
 import { dueRequests } from "./queue-measures.ts"
 
 /** How many past episodes are shown. */
 const PAST = 10
+
+/** What a process of this version or another one has written. */
+const Reported = {
+  process: Schema.String,
+  version: Schema.String,
+  roles: Schema.Array(Schema.String),
+  beganAt: Schema.String,
+  ready: Schema.Boolean,
+  checks: Schema.Array(
+    Schema.Struct({ name: Schema.String, ok: Schema.Boolean, lastError: Schema.NullOr(Schema.String) })
+  ),
+  supervisors: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      state: Schema.Literals(SUPERVISOR_STATES),
+      restarts: Schema.Int,
+      lastRunAt: Schema.NullOr(Schema.String),
+      lastError: Schema.NullOr(Schema.String)
+    })
+  )
+}
 
 const Facts = Schema.Struct({
   alarms: Schema.Array(
@@ -39,8 +62,12 @@ const Facts = Schema.Struct({
   ),
   batch: Schema.Array(Schema.Struct({ state: Schema.String, count: Schema.Int })),
   spentUsd: Schema.Finite,
-  newestMailAt: Schema.NullOr(Schema.String)
+  newestMailAt: Schema.NullOr(Schema.String),
+  processes: Schema.Array(Schema.Struct({ ...Reported, notedAt: Schema.String, isSilent: Schema.Boolean }))
 })
+
+/** How long a process that was killed is shown. */
+const SHOWN_FOR = "1 hour"
 
 /**
  * Waiting work, and since when. Retries: deferrals of the last day without a later row of their key, since a deferral's row stays
@@ -82,7 +109,19 @@ const READ = `select
     select outcome, count(*)::int from conversion_batch_jobs where closed_at > now() - interval '1 day' group by 1) as x) as batch,
   (select coalesce(sum(cost_usd), 0)::float8 from cost_ledger
     where created_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC') as spent_usd,
-  (select ${timeColumn("at", "created_at")} from email_log order by email_log.created_at desc, id desc limit 1) as newest_mail_at`
+  (select ${timeColumn("at", "created_at")} from email_log order by email_log.created_at desc, id desc limit 1) as newest_mail_at,
+  (select coalesce(jsonb_agg(x.report || jsonb_build_object('process', x.process, 'notedAt', x.at, 'isSilent', x.silent)
+      order by x.process collate "C"), '[]') from (
+    select process, report, ${timeColumn("at", "noted_at")},
+      noted_at < clock_timestamp() - interval '${SILENT_AFTER_SECONDS} seconds' as silent
+    from process_reports where noted_at > clock_timestamp() - interval '${SHOWN_FOR}') as x) as processes`
+
+/** With what others have left. */
+const NOTE = `with gone as (
+  delete from process_reports where process <> $1 and noted_at < clock_timestamp() - interval '${SHOWN_FOR}'
+)
+insert into process_reports (process, report) values ($1, $2::jsonb)
+on conflict (process) do update set report = excluded.report, noted_at = clock_timestamp()`
 
 const Seconds = Schema.Finite
 const counted = <const S extends ReadonlyArray<string>>(states: S) =>
@@ -131,17 +170,25 @@ const FIGURES = `select
   ${countsOf("conversion_batch_jobs", "state", OPEN.batchJobs)} as batch_jobs,
   ${listOf(`select provider, ${secondsSince("heard_at")} as "ageSeconds" from event_intakes`)} as newest_events`
 
+const writes = statements()
+
 /** The state of the installation in Postgres. `budgetUsd`: what models may cost a day. */
-export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, SlowSql> =>
+export const layer = (budgetUsd: number | undefined): Layer.Layer<HealthBoard, never, SlowSql | WriteSql> =>
   Layer.effect(
     HealthBoard,
-    Effect.map(SlowSql, (sql) =>
-      HealthBoard.of({
+    Effect.gen(function* () {
+      const sql = yield* SlowSql
+      const write = yield* WriteSql
+      return HealthBoard.of({
         read: Effect.map(slowReads.one("healthBoard", Facts, sql.unsafe(READ, [ALARMS])), (facts) => ({
           ...facts,
           budgetUsd
         })),
-        figures: slowReads.one("figures", Figured, sql.unsafe(FIGURES))
+        figures: slowReads.one("figures", Figured, sql.unsafe(FIGURES)),
+        note: ({ process, ...report }) =>
+          writes.done("noteProcess", write.unsafe(NOTE, [process, toJsonText(report)])),
+        leave: (process) =>
+          writes.done("leaveProcess", write`delete from process_reports where process = ${process}`)
       })
-    )
+    })
   )

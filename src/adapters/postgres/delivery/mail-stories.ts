@@ -23,7 +23,7 @@ mine as (
 select ${COLUMNS}, (
     select to_jsonb(x) from (
       select ${timeColumn('"queuedAt"', "created_at")}, ${timeColumn('"sendAt"', "send_at")} from email_send_queue q where q.id = email_log.id
-    ) as x) as queued, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts
+    ) as x) as queued, key_hash, suppression_marks, ${timeColumn("retry_at")}, coalesce(attempts, '[]') as attempts, coalesce(tags, '{}') as tags
 from email_log where id in (select id from mine)
 order by email_log.created_at, email_log.id`
 
@@ -43,6 +43,7 @@ type Stored = EmailLogRow & {
   readonly suppression_marks: ReadonlyArray<string>
   readonly retry_at: string | null
   readonly queued: StoryRow["queued"]
+  readonly tags: StoryRow["tags"]
   readonly attempts: unknown
 }
 

@@ -30,6 +30,7 @@ interface Input {
   readonly ocrLanguages: Option.Option<string>
   readonly runningHeads: "drop" | "keep"
   readonly explain: boolean
+  readonly force: boolean
   readonly format: keyof typeof ENDINGS
 }
 
@@ -130,7 +131,7 @@ const namedOutput = Effect.fnUntraced(function* (path: string, given: string) {
 })
 
 /** Path of the result: the given one, else a new file in the document's folder. */
-const outputOf = Effect.fnUntraced(function* (path: string, { format, output }: Input) {
+const outputOf = Effect.fnUntraced(function* (path: string, { force, format, output }: Input) {
   if (Option.isSome(output) && output.value === STDOUT) return STDOUT
   const files = yield* FileSystem.FileSystem
   if (Option.isSome(output)) {
@@ -139,8 +140,9 @@ const outputOf = Effect.fnUntraced(function* (path: string, { format, output }: 
   const beside = join(dirname(path), `${basename(path, extname(path))}.${ENDINGS[format]}`)
   const isThere = yield* Effect.orElseSucceed(files.exists(beside), () => false)
   if (!isThere) return beside
+  if (force) return yield* namedOutput(path, beside)
   const shown = visible(beside)
-  return yield* failed(`${shown} is there already. To replace it: -o ${shown}`)
+  return yield* failed(`${shown} is there already. To replace it: --force`)
 })
 
 /** The path of a document that is there and can be read. */
@@ -285,6 +287,11 @@ const config = {
     Flag.withDescription(
       "Print each block of a PDF with the stage and the rule that made it, and their evidence"
     ),
+    Flag.withDefault(false)
+  ),
+  force: Flag.Boolean("force").pipe(
+    Flag.withAlias("f"),
+    Flag.withDescription("Replace a result in the document's folder; one that -o names is always replaced"),
     Flag.withDefault(false)
   ),
   ocrLanguages: Flag.String("ocr-languages").pipe(

@@ -431,7 +431,7 @@ const open = async (screen: string) => {
 it("jobs: cancelled ones have their own filter; what a row shows is text", async () => {
   await open("jobs")
   await page.getByRole("table", { name: "Conversion jobs, newest first" }).waitFor()
-  await tabTo(page, "Cancelled")
+  await tabTo(page, "Cancelled1,234")
   await page.keyboard.press("Enter")
   await page.waitForURL("**/admin/jobs?status=cancelled")
   await page.getByRole("cell", { name: "Cancelled", exact: true }).waitFor()
@@ -661,10 +661,10 @@ it("event hooks are made, tested, paused, given a new secret and, after a questi
 it("dead letters go back, notifications are kept, figures are shown", async () => {
   await open("dead-letters")
   await expectAccessible(page, "dead letters")
-  await page.getByRole("button", { name: "Redrive" }).press("Enter")
+  await page.getByRole("button", { name: "Send again" }).press("Enter")
   await page
-    .getByRole("dialog", { name: "Put it back into the queue?" })
-    .getByRole("button", { name: "Redrive" })
+    .getByRole("dialog", { name: "Send it again?" })
+    .getByRole("button", { name: "Send again" })
     .press("Enter")
   await page.getByText("No dead letters").waitFor()
   expect(dead).toEqual([])

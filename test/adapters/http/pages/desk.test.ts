@@ -119,6 +119,7 @@ const mailOf = (index: number): EmailLogRow => {
     queued: _queued,
     retry_at: _retry,
     suppression_marks: _marks,
+    tags: _tags,
     ...row
   } = storyRow({
     id: `0199a000-0000-7000-8000-0000000000${10 + index}`,
@@ -158,7 +159,8 @@ const calm: HealthFacts = {
   batch: [{ state: "submitted", count: 2 }],
   spentUsd: 3.2,
   budgetUsd: 10,
-  newestMailAt: ago(120_000)
+  newestMailAt: ago(120_000),
+  processes: []
 }
 
 let shown: MailStory = bounced()
@@ -330,7 +332,7 @@ it("the overview: its charts, and an alarm that comes while it is open, without 
   await page.getByText("Numbers of Mails a day").press("Enter")
   await page.getByRole("table", { name: "Mails a day" }).waitFor()
   await page.getByText("Past alarms (1)").press("Enter")
-  await page.getByText("Parts of this server (1)").press("Enter")
+  await page.getByText("Parts of the process that answers (1)").press("Enter")
   expect(await page.locator("main img").count()).toBe(0)
   await expectAccessible(page, "a calm overview")
   await page.locator("#live").evaluate(() => (document.activeElement as HTMLElement | null)?.blur())

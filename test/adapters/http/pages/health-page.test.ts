@@ -24,7 +24,8 @@ const facts: HealthFacts = {
   batch: [{ state: "submitted", count: 2 }],
   spentUsd: 3.2,
   budgetUsd: 10,
-  newestMailAt: AT
+  newestMailAt: AT,
+  processes: []
 }
 const report: ReadinessReport = {
   ready: false,
@@ -47,6 +48,8 @@ let asked: Array<number> = []
 let server: TestServer
 let ownersServer: TestServer
 let ownPair: TestServer
+let fleet: TestServer
+let known: HealthFacts["processes"] = []
 beforeAll(async () => {
   server = await startServer({
     health: Effect.suspend(() => (down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed(facts))),
@@ -67,13 +70,16 @@ beforeAll(async () => {
     health: Effect.succeed(facts),
     report
   })
+  fleet = await startServer({
+    health: Effect.sync(() => ({ ...facts, alarms: [], processes: known }))
+  })
   ownersServer = await startServer({ access: accessWith(["owner"], ADMIN_TOKEN) })
 })
 beforeEach(() => {
   down = false
   asked = []
 })
-afterAll(() => Promise.all([server.stop(), ownersServer.stop(), ownPair.stop()]))
+afterAll(() => Promise.all([server.stop(), ownersServer.stop(), ownPair.stop(), fleet.stop()]))
 
 const open = (query = "") => call(server, `/admin${query}`, { headers: { ...admin, accept: "text/html" } })
 
@@ -89,7 +95,7 @@ describe("the overview", () => {
       "at least 10,000",
       "$3.20 of $10.00",
       "2 at the batch service",
-      "Not everything is well: queue, alarms",
+      "The process that answers is not well: queue, alarms",
       '<caption id="mails-table" class="hidden">Mails a day</caption>',
       "Mails a day: 1,234 mails, most 1,234",
       "1,234 · limit 2.0 %"
@@ -132,12 +138,37 @@ describe("the overview", () => {
     expect(asked).toEqual([])
   })
 
+  it("shows every process that the database knows, and begins with those that are not well", async () => {
+    const well = { ready: true, checks: [{ name: "database", ok: true, lastError: null }], supervisors: [] }
+    const others = { version: "1.2.3", roles: ["api", "leader"], beganAt: AT, notedAt: AT, isSilent: false }
+    const shown = async (processes: HealthFacts["processes"]) => {
+      known = processes
+      return (await call(fleet, "/admin", { headers: { ...admin, accept: "text/html" } })).text
+    }
+    const one = { ...well, ...others, process: "one:1" }
+    expect(await shown([one])).toContain("The one process is well.")
+    const calm = await shown([one, { ...one, process: "two:2" }])
+    expect(calm).toContain("All 2 processes are well.")
+    expect(calm).toContain("No alarm is firing, and every process is well.")
+    expect(calm).not.toContain("The process that answers")
+    const ill = await shown([
+      one,
+      { ...one, ...report, process: HOSTILE },
+      { ...one, process: "3", isSilent: true }
+    ])
+    expect(ill).not.toContain("<img")
+    expect(ill).toContain("2 processes of 3 not well.")
+    expect(ill).toContain("The process 3 is silent")
+    expect(ill.indexOf("is not well</h3>")).toBeLessThan(ill.indexOf('<h2 id="mail-title"'))
+    expect(ill.match(/<a href="#process">Show the processes<\/a>/g)).toHaveLength(2)
+  })
+
   it("shows what there is while the database does not answer, and not why", async () => {
     down = true
     const { status, text } = await open()
     expect(status).toBe(200)
     expect(text.match(/cannot be read now/g)).toHaveLength(3)
-    expect(text).toContain("Not everything is well")
+    expect(text).toContain("The process that answers is not well")
     expect(text).not.toContain("hunter2")
   })
 })

@@ -21,6 +21,22 @@ beforeAll(async () => {
       asked.push(id)
       return down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed(shown)
     },
+    outbox: {
+      list: () =>
+        Effect.succeed(
+          ["other", "mine"].map((id) => ({
+            id,
+            via: "provider_b",
+            from: "noreply@x.test",
+            to: [],
+            cc: [],
+            bcc: [],
+            subject: "",
+            at: AT,
+            messageId: id === "mine" ? HOSTILE : "another"
+          }))
+        )
+    },
     queue: {
       deadLetters: () =>
         down
@@ -80,7 +96,8 @@ describe("the page of a mail", () => {
           ],
           last_event_at: AT,
           suppression_marks: ["hard_bounce:ann@x.test"],
-          alerted_at: AT
+          alerted_at: AT,
+          tags: { order: HOSTILE }
         })
       ],
       {
@@ -110,6 +127,9 @@ describe("the page of a mail", () => {
     ].map((part) => body.indexOf(part))
     expect(order).not.toContain(-1)
     expect(order).toEqual(order.toSorted((one, other) => one - other))
+    expect(body).toContain("<dt>Tags</dt><dd><ul><li>order: &lt;img")
+    // The one of this id alone: others went to the same address.
+    expect(body.match(/href="\/dev\/messages\/[^"]*"/g)).toEqual(['href="/dev/messages/mine"'])
     expect(body).toContain("npx postlane unsuppress ann@x.test")
     expect(body).toMatch(/out@x\.test <span class="help">manual since/)
     expect(body).toContain('old@x.test <span class="help">suppressed then, not any more')

@@ -143,13 +143,16 @@ describe("where pages lead", () => {
     expect(answer.text).toContain(`<a href="${home}">`)
   })
 
-  it("a token that is none leads back to the sign-in", async () => {
+  it("a token that is none stays on the sign-in, which says so", async () => {
     const answer = await call(server, "/auth/session", {
       method: "POST",
       headers: { ...HTML, "content-type": "application/x-www-form-urlencoded" },
       body: "token=none"
     })
-    expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('<a href="/sign-in">')])
+    expectPage(answer, 401)
+    for (const part of ["<h1>Sign in</h1>", 'role="alert">There is no such token', 'action="/auth/link"'])
+      expect(answer.text).toContain(part)
+    expect(answer.text).not.toContain("needs JavaScript")
   })
 
   it.each(["constructor", "__proto__", "<script>alert(1)</script>", "%00", "x".repeat(2000)])(

@@ -279,6 +279,18 @@ suiteLayer(layerAdmin)("admin reads of a large log", (it) => {
       })
     )
 
+    it.effect("each read is planned for its own values, however often it was asked for others", () =>
+      Effect.gen(function* () {
+        const log = yield* Log
+        const sql = yield* SlowSql
+        // A statement that is kept is planned for no value from the sixth time on: every row would be read for a rare status.
+        yield* Effect.replicateEffect(log.page({ limit: 50, status: "delivered" }), 24, { concurrency: 3 })
+        const kept = sql<{ readonly name: string }>`select name from pg_prepared_statements`
+        const found = yield* Effect.replicateEffect(kept, 12, { concurrency: 3 })
+        assert.deepStrictEqual(found.flat(), [])
+      })
+    )
+
     it.effect("the alarms' measures", () =>
       usesIndexes(
         "measures",

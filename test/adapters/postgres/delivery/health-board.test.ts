@@ -7,7 +7,12 @@ import { layer } from "../../../../src/adapters/postgres/delivery/health-board.t
 import { layer as layerStore } from "../../../../src/adapters/postgres/mail/mail-store.ts"
 import { QUIET } from "../../../../src/domain/delivery/alarm-rules.ts"
 import { EmailStats as Stats } from "../../../../src/ports/delivery/email-log-query.ts"
-import { HealthBoard, QUEUES } from "../../../../src/ports/delivery/health-board.ts"
+import {
+  HealthBoard,
+  type ProcessReport,
+  QUEUES,
+  SILENT_AFTER_SECONDS
+} from "../../../../src/ports/delivery/health-board.ts"
 import { attempt, mail } from "../../../contracts/mail/mail-store/mails.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import { makePostgresWorld } from "../../../support/worlds/mail-world.ts"
@@ -34,9 +39,60 @@ suiteLayer(layers)("HealthBoard on Postgres", (it) => {
         batch: [],
         spentUsd: 0,
         budgetUsd: 12.5,
-        newestMailAt: null
+        newestMailAt: null,
+        processes: []
       })
     })
+  )
+
+  it.effect(
+    "a process is what it said last; silent after a while, and gone with its leave or after an hour",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const board = yield* HealthBoard
+        const report = (process: string, lastError: string | null = null): ProcessReport => ({
+          process,
+          version: "1.2.3",
+          roles: ["api"],
+          beganAt: "2026-11-20T10:11:12.000Z",
+          ready: lastError === null,
+          checks: [{ name: "database", ok: lastError === null, lastError }],
+          supervisors: [{ name: "clock", state: "running", restarts: 0, lastRunAt: null, lastError: null }]
+        })
+        const known = Effect.map(board.read, ({ processes }) =>
+          processes.map(({ checks, isSilent, process }) => [process, checks[0]?.lastError, isSilent])
+        )
+        const older = (process: string, by: string) =>
+          sql`update process_reports set noted_at = noted_at - ${by}::interval where process = ${process}`
+        // Many at once, and one of them again and again.
+        yield* Effect.forEach(["b:1", "a:2", "c:3", "a:2", "a:2"], (name) => board.note(report(name)), {
+          concurrency: 5
+        })
+        yield* board.note(report("c:3", "gone\0 \uD800 ☃"))
+        assert.deepStrictEqual(yield* known, [
+          ["a:2", null, false],
+          ["b:1", null, false],
+          ["c:3", "gone\uFFFD \uFFFD ☃", false]
+        ])
+        const [first] = (yield* board.read).processes
+        assert.deepInclude(first, report("a:2"))
+        yield* older("b:1", `${SILENT_AFTER_SECONDS + 1} seconds`)
+        yield* older("c:3", "61 minutes")
+        assert.deepStrictEqual(yield* known, [
+          ["a:2", null, false],
+          ["b:1", null, true]
+        ])
+        yield* board.note(report("b:1"))
+        assert.deepStrictEqual(yield* sql`select process from process_reports order by process`, [
+          { process: "a:2" },
+          { process: "b:1" }
+        ])
+        yield* board.leave("a:2")
+        yield* board.leave("nobody")
+        assert.deepStrictEqual(yield* known, [["b:1", null, false]])
+        yield* board.leave("b:1")
+      })
   )
 
   it.effect(

@@ -86,7 +86,7 @@ describe("postlane convert", () => {
       const [source, beside] = [join(folder, "a.pdf"), join(folder, "a.html")]
       const refused = yield* run(["convert", source])
       assert.strictEqual(refused.code, 1)
-      assert.include(refused.err, "-o")
+      assert.include(refused.err, "To replace it: --force")
       assert.strictEqual(yield* textOf(beside), "mine")
       const ran = yield* run(["convert", source, "--pages", "19-22", "-o", beside, "--json"])
       assert.strictEqual(ran.code, 0, ran.out)
@@ -106,6 +106,24 @@ describe("postlane convert", () => {
       assert.strictEqual(beyond.code, 1)
       assert.include(beyond.err, "30 pages only")
       assert.strictEqual(yield* textOf(beside), html)
+      const forced = yield* run(["convert", source, "--pages", "2", "--force"])
+      assert.strictEqual(forced.code, 0, forced.err)
+      assert.include(yield* textOf(beside), "Page number 2")
+    })
+  )
+
+  it.live("replaces no document by its own result, and no folder", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "a.html": numbered(1), "b.pdf": numbered(1) })
+      yield* Effect.promise(() => mkdir(join(folder, "b.html")))
+      for (const [name, said] of [
+        ["a.html", "is the document itself"],
+        ["b.pdf", "is a folder"]
+      ] as const) {
+        const ran = yield* run(["convert", join(folder, name), "--force"])
+        assert.strictEqual(ran.code, 1)
+        assert.include(ran.err, said)
+      }
     })
   )
 

@@ -111,6 +111,7 @@ ${way(around)}
 <button type="button" id="delete" class="danger small" data-id="${id}" data-back="${listPath(around.list.asked)}" hidden>Delete</button></div>
 ${factsOf(entry)}
 <p id="marks">${marksOf(entry)}</p>
+<p id="away" class="problem" hidden></p>
 <p id="problem" class="problem" hidden></p>
 ${tabs(id, look, readable)}
 <div class="look">

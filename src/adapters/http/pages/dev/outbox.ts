@@ -63,6 +63,7 @@ export const outboxPage = (list: MailList, upcoming: ReadonlyArray<UpcomingMail>
     })}
 ${searchForm(asked, { help: true })}
 ${conditions(list)}
+<p id="away" class="problem" hidden></p>
 <p id="problem" class="problem" hidden></p>
 <div id="list" data-newest="${whole ? (entries[0]?.id ?? "") : ""}" data-from="${listPath(asked)}">
 ${whole ? waitingList(upcoming) : undefined}

@@ -35,7 +35,7 @@ ${place("senders", "Sender tokens in force, newest first")}
 <form class="card write" id="add-access" hidden>
 <div class="filters">
 <div class="field"><label for="access-name">Whose it is</label><input id="access-name" required maxlength="100" autocomplete="off"></div>
-<div class="field"><label for="access-right">Role</label><select id="access-right">${option("admin:read", "Admin who looks")}${option("admin", "Admin who changes")}${option("owner", "Owner of documents")}</select></div>
+<div class="field"><label for="access-right">Role</label><select id="access-right">${option("admin:read", "Reader: sees everything")}${option("admin", "Admin: may change everything")}${option("owner", "Owner of documents")}</select></div>
 <div class="field" id="access-customer-field" hidden><label for="access-customer">Customer’s id</label><input id="access-customer" maxlength="36" autocomplete="off" spellcheck="false"></div>
 <div class="field"><label for="access-days">Days <span class="help">(until it is revoked, where it is empty)</span></label><input id="access-days" type="number" min="1" max="3650" autocomplete="off"></div>
 <div class="buttons"><button type="submit" class="primary">Make a token</button></div>

@@ -1,11 +1,12 @@
 import { Schema, Effect } from "effect"
-import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { SignIn } from "../../../../application/accounts/sign-in.ts"
 import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
-import { pageResponse } from "../../pages/html-page.ts"
+import { type Assets, readAssets } from "../../pages/assets.ts"
+import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
 import type { Html } from "../../pages/html.ts"
 import { homeOf, pageWithin } from "../../pages/paths.ts"
 import {
@@ -269,9 +270,19 @@ const stayKnown = (
   return browser === undefined ? response : withBrowser(response, { baseUrl, browser, known: true })
 }
 
-/** A refusal with the forms for the next try. */
-const refuseSignIn = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
+/** A refusal with the forms for the next try: of the link of a mail. */
+const refuseLink = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
   refuse(request, refused, HEADERS, signInForms(undefined))
+
+/** The sign-in page, as it answers a form that was sent from it. */
+const signInAnswer = (pathOf: Assets["pathOf"], asked?: Parameters<typeof signInPage>[1]) =>
+  HttpServerResponse.setHeaders(signInPage(pathOf, asked), HEADERS)
+
+/** A refused try stays on the sign-in page, which says why; a program gets the problem. */
+const refuseSignIn =
+  (pathOf: Assets["pathOf"], request: HttpServerRequest.HttpServerRequest, next?: string) =>
+  <P extends Problem>(refused: P) =>
+    acceptsPages(request) ? Effect.succeed(signInAnswer(pathOf, { refused, next })) : Effect.fail(refused)
 
 /** Ends the session of the request's cookie. */
 const end = Effect.fnUntraced(function* (
@@ -298,6 +309,7 @@ export const authHandlers = (addresses: PublicAddresses) =>
       const links = yield* MagicLinks
       const signIn = yield* SignIn
       const limits = yield* RequestLimits
+      const { pathOf } = readAssets()
       const home: Home = { baseUrl: addresses.baseUrl, site: siteOf(addresses) }
       return handlers
         .handle("showMagicLink", ({ query: { next, token = "" }, request }) =>
@@ -316,22 +328,23 @@ export const authHandlers = (addresses: PublicAddresses) =>
               StoreUnavailable: away,
               OtherBrowser: () => Effect.fail(otherBrowser)
             }),
-            Effect.catch((refused) => refuseSignIn(request, refused))
+            Effect.catch((refused) => refuseLink(request, refused))
           )
         )
         .handleRaw("requestLink", ({ request }) =>
-          askForLink(home, request, signIn, limits).pipe(
-            Effect.catch((refused) => refuseSignIn(request, refused))
-          )
+          askForLink(home, request, signIn, limits).pipe(Effect.catch(refuseSignIn(pathOf, request)))
         )
-        .handle("showSignIn", () => Effect.succeed(answer(signInPage)))
+        .handle("showSignIn", () => Effect.succeed(signInAnswer(pathOf)))
         .handleRaw("beginSession", ({ request }) =>
           givenToken(home, request).pipe(
             Effect.flatMap(({ next, text }) =>
-              Effect.map(redeemToken(access, text), (begun) => signedIn(home, begun, next))
+              redeemToken(access, text).pipe(
+                Effect.map((begun) => signedIn(home, begun, next)),
+                Effect.catchTag("StoreUnavailable", away),
+                Effect.catch(refuseSignIn(pathOf, request, next))
+              )
             ),
-            Effect.catchTag("StoreUnavailable", away),
-            Effect.catch((refused) => refuseSignIn(request, refused))
+            Effect.catch(refuseSignIn(pathOf, request))
           )
         )
         .handle("endSession", ({ request }) =>

@@ -94,7 +94,8 @@ const Story = Schema.Struct({
       retry_at: Schema.NullOr(Schema.String),
       queued: Schema.NullOr(Schema.Struct({ queuedAt: Schema.String, sendAt: Schema.String })),
       events: Schema.Array(LoggedEvent),
-      suppression_marks: Schema.Array(Schema.String)
+      suppression_marks: Schema.Array(Schema.String),
+      tags: Schema.Record(Schema.String, Schema.String)
     }).annotate({ identifier: "MailStoryRow" })
   ),
   claim: Schema.NullOr(

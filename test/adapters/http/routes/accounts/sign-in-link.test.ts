@@ -257,6 +257,15 @@ describe("a sign-in with a wrong token", () => {
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("There is no such token")])
     for (const action of ["/auth/link", "/auth/session"]) expect(answer.text).toContain(`action="${action}"`)
     expect(answer.text).not.toContain("wrong")
+    expect(answer.headers["referrer-policy"]).toBe("same-origin")
+    // In the look of the page that it was sent from, and on to the page that was asked for.
+    const { text } = await call(server, "/sign-in", { headers: { accept: "text/html" } })
+    const style = /<link rel="stylesheet" href="[^"]+">/g
+    expect(answer.text.match(style)).toEqual(text.match(style))
+    const onward = await post("/auth/session", "token=wrong&next=%2Fadmin%2Fjobs")
+    expect(onward.text.match(/name="next" value="\/admin\/jobs"/g)).toHaveLength(2)
+    const elsewhere = await post("/auth/session", "token=wrong&next=https%3A%2F%2Fevil.test%2F")
+    expect(elsewhere.text).not.toContain("evil.test")
     const program = await post("/auth/session", "token=wrong", { accept: "application/json" })
     expect([program.status, program.json.code]).toEqual([401, "UNAUTHENTICATED"])
   })

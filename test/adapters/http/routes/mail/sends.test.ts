@@ -35,6 +35,7 @@ const row = (number: number, at: string, parts: Partial<StoryRow>): StoryRow => 
   queued: null,
   events: [],
   suppression_marks: [],
+  tags: {},
   ...parts
 })
 

@@ -11,10 +11,10 @@ import { count, fillTable, mayWrite, NOTHING, showProblem, time } from "./list.j
 /** @param {DeadLetter} letter */
 const redrive = async ({ id, subject }) => {
   const sure = await confirmed({
-    title: "Put it back into the queue?",
+    title: "Send it again?",
     text: `“${subject ?? id}” is tried again now, on its own idempotency key.`,
-    yes: "Redrive",
-    no: "Leave it"
+    yes: "Send again",
+    no: "Cancel"
   })
   if (!sure) return
   try {
@@ -44,7 +44,7 @@ const columns = [
 /** @type {Column<DeadLetter>} */
 const again = {
   head: "Change",
-  cell: (row) => button("Redrive", { about: row.subject ?? row.id, press: () => void redrive(row) })
+  cell: (row) => button("Send again", { about: row.subject ?? row.id, press: () => void redrive(row) })
 }
 
 const read = async () => {

@@ -146,12 +146,15 @@ const fill = (rows, none) => {
   show(fresh, more === 0 ? "Show changes" : `Show ${count(more)} new`)
 }
 
+const isFirst = !new URLSearchParams(location.search).has("cursor")
+
 const read = showList({
   path: "/api/admin/email-log",
   names: NAMES,
   none: "No mail yet.",
   noMatch: "No mail matches.",
   columns,
+  isLive: isFirst,
   fill
 })
 
@@ -166,7 +169,6 @@ fresh.addEventListener("click", () => {
   scrollTo({ top: 0 })
   byId("main", HTMLElement).focus()
 })
-const isFirst = !new URLSearchParams(location.search).has("cursor")
 hold.hidden = !isFirst
 hold.addEventListener("click", () => {
   hold.setAttribute("aria-pressed", String(!isHeld()))

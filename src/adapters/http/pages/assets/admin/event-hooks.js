@@ -159,7 +159,7 @@ const answerOf = ({ answer, answerStatus, error }) => {
 /** @type {ReadonlyArray<import("./list.js").Column<Delivery>>} */
 const deliveryColumns = [
   { head: "Event", cell: ({ type }) => type },
-  { head: "Written", kind: "short", cell: ({ createdAt }) => time(createdAt) },
+  { head: "Queued at", kind: "short", cell: ({ createdAt }) => time(createdAt) },
   { head: "State", cell: ({ state: is }) => tag(is, MOODS[is]) },
   { head: "Tries", kind: "number", cell: ({ tries }) => count(tries) },
   { head: "Next try", kind: "short", cell: ({ nextAt }) => (nextAt === null ? NOTHING : time(nextAt)) },

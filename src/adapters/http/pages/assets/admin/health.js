@@ -1,23 +1,12 @@
-import { byId, moment, show } from "../dom.js"
+import { follow } from "../away.js"
+import { byId, moment } from "../dom.js"
+import { fresh } from "../fresh.js"
 
 /** @param {ParentNode} part */
 const inLocalTime = (part) => {
   for (const time of part.querySelectorAll("time"))
     time.textContent = moment(time.getAttribute("datetime") ?? "")
 }
-
-/** The page as the server makes it now: parsed without running anything in it. @returns {Promise<Document | undefined>} */
-const readAgain = () =>
-  new Promise((resolve) => {
-    const request = new XMLHttpRequest()
-    request.open("GET", location.href)
-    request.responseType = "document"
-    request.addEventListener("load", () =>
-      resolve(request.status === 200 ? (request.responseXML ?? undefined) : undefined)
-    )
-    request.addEventListener("error", () => resolve(undefined))
-    request.send()
-  })
 
 /** What each part looked like when it came, before its times were written in the reader's zone. @type {Map<string, string>} */
 const known = new Map()
@@ -52,7 +41,8 @@ let late = false
 const refresh = async () => {
   if (reading) return
   reading = true
-  const page = await readAgain()
+  // Where it cannot be read, the stream says so.
+  const page = await fresh().catch(() => undefined)
   reading = false
   const health = page?.getElementById("health")
   if (page === undefined || health === null || health === undefined) return
@@ -61,21 +51,8 @@ const refresh = async () => {
   for (const part of page.querySelectorAll("[data-part]")) if (part instanceof HTMLElement) update(part)
 }
 
-/** @type {EventSource | undefined} */
+/** @type {ReturnType<typeof follow> | undefined} */
 let source
-const live = byId("live", HTMLElement)
-
-const follow = () => {
-  source = new EventSource(`/admin/stream${location.search}`)
-  source.addEventListener("open", () => show(live, undefined))
-  source.addEventListener("version", ({ data }) => {
-    if (JSON.parse(String(data)) !== shown) void refresh()
-  })
-  source.addEventListener("error", () => {
-    if (source?.readyState === EventSource.CLOSED) show(live, "This page is not live any more: reload it.")
-    else show(live, "The server cannot be reached. The page goes on when it is back.")
-  })
-}
 
 document.addEventListener("focusout", () => {
   if (late) void refresh()
@@ -85,7 +62,12 @@ const attend = () => {
   if (document.hidden) {
     source?.close()
     source = undefined
-  } else if (source === undefined) follow()
+  } else
+    source ??= follow(`/admin/stream${location.search}`, byId("live", HTMLElement), {
+      version: ({ data }) => {
+        if (JSON.parse(String(data)) !== shown) void refresh()
+      }
+    })
 }
 document.addEventListener("visibilitychange", attend)
 attend()

@@ -26,22 +26,23 @@ const idLine = (name, id) =>
 const wanted = new URLSearchParams(location.search).get("status") ?? ""
 /** The label of each status: that of its filter. @type {Map<string, string>} */
 const words = new Map()
-for (const link of document.querySelectorAll(".statuses a")) {
-  const status = link.getAttribute("data-status") ?? ""
+for (const link of document.querySelectorAll("[data-chip]")) {
+  const status = link.getAttribute("data-chip") ?? ""
   words.set(status, link.textContent)
   if (status === wanted) link.setAttribute("aria-current", "page")
 }
 
-/** How many jobs have each status, next to its filter; nothing where it cannot be read. */
+/** How many jobs have each status, next to its filter, which is left out where it has none; nothing where it cannot be read. */
 const showCounts = async () => {
   /** @type {Operations["adminJobs.countJobs"]["success"]} */
   const { counts } = await ask("GET", "/api/admin/job-counts")
   const all = counts.reduce((sum, { jobs }) => sum + jobs, 0)
-  for (const link of document.querySelectorAll(".statuses a")) {
-    const status = link.getAttribute("data-status") ?? ""
+  for (const link of document.querySelectorAll("[data-chip]")) {
+    const status = link.getAttribute("data-chip") ?? ""
     const jobs = status === "" ? all : (counts.find((one) => one.status === status)?.jobs ?? 0)
-    link.parentElement?.querySelector(".count")?.remove()
-    link.after(el("span", { class: "count" }, count(jobs)))
+    const place = link.querySelector(".count")
+    if (place !== null) place.textContent = count(jobs)
+    link.parentElement?.toggleAttribute("hidden", jobs === 0 && status !== "" && status !== wanted)
   }
 }
 

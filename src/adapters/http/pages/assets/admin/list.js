@@ -1,4 +1,5 @@
 import { ask, explain } from "../api.js"
+import { sayAway } from "../away.js"
 import { byId, el, moment, NOTHING, show, time, warn } from "../dom.js"
 
 /**
@@ -182,13 +183,14 @@ const keepPlace = () => {
 
 /**
  * Shows a list of the API: the rows that the page's address asks for, and the link to the next page. Returns the function
- * that reads it again; `fill` draws the rows. `place` names parameters that the page keeps in its links and the API is not asked for. `none` is what to say where there is no row, `noMatch` where there is none of the filter.
+ * that reads it again; `fill` draws the rows. `place` names parameters that the page keeps in its links and the API is not asked for. `none` is what to say where there is no row, `noMatch` where there is none of the filter. `isLive`: it reads by itself.
  * @template R
- * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string, readonly place?: ReadonlyArray<string>, readonly fill?: (rows: ReadonlyArray<R>, none: string) => void }} options
+ * @param {{ readonly path: string, readonly names: ReadonlyArray<string>, readonly columns: ReadonlyArray<Column<R>>, readonly none: string, readonly noMatch?: string, readonly place?: ReadonlyArray<string>, readonly isLive?: boolean, readonly fill?: (rows: ReadonlyArray<R>, none: string) => void }} options
  */
 export const showList = ({
   columns,
   fill = (rows, nothing) => fillTable(columns, rows, nothing),
+  isLive = false,
   names,
   noMatch,
   none,
@@ -209,7 +211,9 @@ export const showList = ({
       drawPager(wanted, nextCursor)
       drawStop(stoppedAfter)
     } catch (failure) {
-      showProblem(failure)
+      if (!isLive) return showProblem(failure)
+      byId("loading", HTMLElement).hidden = true
+      sayAway(byId("problem", HTMLElement), failure)
     }
   }
   void read().then(toPlace)

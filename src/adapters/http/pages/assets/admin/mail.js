@@ -57,10 +57,10 @@ const unsuppress = (email) =>
 const redrive = (id) =>
   afterConsent(
     {
-      title: "Put it back into the queue?",
+      title: "Send it again?",
       text: "It is tried again now, on its own idempotency key.",
-      yes: "Redrive",
-      no: "Leave it"
+      yes: "Send again",
+      no: "Cancel"
     },
     () => ask("POST", `/api/admin/dead-letters/${encodeURIComponent(id)}/redrive`)
   )

@@ -1,4 +1,5 @@
 import { ask, explain } from "../api.js"
+import { sayAway } from "../away.js"
 import { confirmed } from "../dialogs.js"
 import { button, byId, el, moment, say, show, warn } from "../dom.js"
 import { count, fillRows, fillTable, filterShown, mayWrite, NOTHING, tag, time } from "./list.js"
@@ -199,7 +200,7 @@ const read = async () => {
   try {
     /** @type {EmailQueue} */
     const queue = await ask("GET", `${PATH}?${query}`)
-    show(byId("stale", HTMLElement), undefined)
+    sayAway(byId("stale", HTMLElement))
     // The age of the oldest grows by itself.
     const now = JSON.stringify([queue, queue.oldestDueAt === null ? "" : Math.floor(Date.now() / 1000)])
     if (now !== shown && document.querySelector("dialog[open]") === null) {
@@ -208,9 +209,7 @@ const read = async () => {
     }
   } catch (failure) {
     byId("loading", HTMLElement).hidden = true
-    const text = `${explain(failure)} What is shown here may be old; it is asked for again by itself.`
-    if (byId("stale", HTMLElement).hidden) warn(text)
-    show(byId("stale", HTMLElement), text)
+    sayAway(byId("stale", HTMLElement), failure)
   }
   clearTimeout(timer)
   if (!document.hidden) timer = setTimeout(read, EVERY)

@@ -1,6 +1,7 @@
 import { ask, Refused } from "../api.js"
 import { byId, el, say, show } from "../dom.js"
 import { pages as inPages, TIERS } from "./state.js"
+import { drawThumbs } from "./thumbs.js"
 
 /** @import { Operations, ResultPage } from "#api" */
 
@@ -61,6 +62,7 @@ const draw = () => {
   frame.title = `Page ${page} of the result`
   // Without an entry in the browser's history, which has the page's own address.
   frame.contentWindow?.location.replace(`${path}/pages/${page}/result`)
+  drawThumbs(outline, page, { path, why: ({ look }) => (look === null ? undefined : LOOKS[look]) })
   for (const one of document.querySelectorAll("#looks a"))
     if (one.getAttribute("href") === `?page=${page}`) one.setAttribute("aria-current", "true")
     else one.removeAttribute("aria-current")

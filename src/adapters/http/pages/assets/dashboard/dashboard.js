@@ -1,5 +1,6 @@
-import { ask, explain } from "../api.js"
-import { byId, say, show, warn } from "../dom.js"
+import { ask } from "../api.js"
+import { sayAway } from "../away.js"
+import { byId, say, warn } from "../dom.js"
 import { startBooks } from "./books.js"
 import { startChosen } from "./chosen.js"
 import { makeCommands } from "./commands.js"
@@ -92,15 +93,10 @@ const draw = (files) => {
   drawChosen()
 }
 
-/** Shows that the list cannot be read, and that what is shown may be old. @param {string | undefined} text */
-const away = (text) => {
-  const place = byId("list-problem", HTMLElement)
-  list.toggleAttribute("data-old", text !== undefined)
-  if (text !== undefined && place.hidden) warn(text)
-  show(
-    place,
-    text === undefined ? undefined : `${text} What is shown here may be old; it is asked for again by itself.`
-  )
+/** Shows that the list cannot be read, and that what is shown may be old. @param {unknown} [failure] */
+const away = (failure) => {
+  list.toggleAttribute("data-old", failure !== undefined)
+  sayAway(byId("list-problem", HTMLElement), failure)
 }
 
 /** Reads the list, and schedules the next reading. */
@@ -113,10 +109,10 @@ const refresh = async () => {
     const { files } = await ask("GET", "/api/files")
     if (asked === actionCount && mine === reading) {
       draw(files)
-      away(undefined)
+      away()
     }
   } catch (failure) {
-    away(explain(failure))
+    away(failure)
   }
   byId("loading", HTMLElement).hidden = true
   streams.set(running())

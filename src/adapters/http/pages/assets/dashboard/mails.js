@@ -28,6 +28,7 @@ const stateOf = ({ outcome, step }) => {
 /** @param {OwnMail} mail */
 const detailOf = ({ creditsCharged, outcome, pages: number, reason, reply }) => {
   if (outcome === "error") return reason ?? undefined
+  if (outcome === "unsupported" && reason !== null) return `${reason[0]?.toUpperCase()}${reason.slice(1)}.`
   if (outcome !== "success") return undefined
   const facts = [
     number === null ? [] : [pages(number)],

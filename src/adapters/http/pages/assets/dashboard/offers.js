@@ -16,8 +16,8 @@ const WAYS = [
 /** @param {string} name */
 const waysOf = (name) => (hasLayout(name) ? WAYS : WAYS.slice(0, 2))
 
-/** @param {string} name */
-const resultName = (name) => {
+/** What the result is called where it is kept. @param {string} name */
+export const resultName = (name) => {
   const dot = name.lastIndexOf(".")
   return `${dot === -1 || kindOf(name) === "file" ? name : name.slice(0, dot)}.html`
 }

@@ -1,8 +1,10 @@
-import { ask, explain } from "../api.js"
-import { byId, el, say, show, time, warn } from "../dom.js"
+import { ask } from "../api.js"
+import { sayAway } from "../away.js"
+import { byId, el, say, time, warn } from "../dom.js"
 import { makeCommands } from "./commands.js"
 import { startCompare } from "./compare.js"
 import { priceIn, showFunds } from "./funds.js"
+import { resultName } from "./offers.js"
 import { showReport } from "./report.js"
 import { Row } from "./row.js"
 import { hasLayout, isRunning, madeText, span } from "./state.js"
@@ -170,6 +172,9 @@ const showResult = async (file) => {
   if (made === shown) return
   shown = made
   byId("report", HTMLElement).hidden = true
+  const download = byId("download", HTMLAnchorElement)
+  download.href = `${path}/result`
+  download.download = resultName(file.name)
   await startCompare(path, made !== "")
   if (made !== "") await showReport(path).catch(() => undefined)
 }
@@ -189,7 +194,7 @@ const refresh = async () => {
     /** @type {Promise<Operations["files.getFile"]["success"]>} */
     const reading = ask("GET", path)
     const [{ file }, around] = await Promise.all([reading, readAround()])
-    show(byId("problem", HTMLElement), undefined)
+    sayAway(byId("problem", HTMLElement))
     if (asked === actionCount) {
       if (row === undefined) begin(file)
       else {
@@ -201,7 +206,7 @@ const refresh = async () => {
       void showResult(file)
     }
   } catch (failure) {
-    show(byId("problem", HTMLElement), explain(failure))
+    sayAway(byId("problem", HTMLElement), failure)
   }
   byId("loading", HTMLElement).hidden = true
   const runs = row !== undefined && isRunning(row.file)
@@ -232,6 +237,9 @@ const begin = (file) => {
   if (hasLayout(file.name)) void row.layout.look()
 }
 
+byId("share-result", HTMLElement).addEventListener("click", () => {
+  if (row !== undefined) void commands.share(row)
+})
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) streams.set([])
   else void refresh()

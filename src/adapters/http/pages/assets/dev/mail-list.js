@@ -1,5 +1,6 @@
+import { follow } from "../away.js"
 import { byId, keepTimes, moment, relative, say } from "../dom.js"
-import { fresh } from "./fresh.js"
+import { fresh } from "../fresh.js"
 
 const list = byId("list", HTMLElement)
 
@@ -72,10 +73,11 @@ export const watchList = (changed = () => {}) => {
     }
   }
   if (from !== undefined) {
-    const stream = new EventSource("/dev/stream")
-    stream.addEventListener("changed", () => void update())
-    // The browser opens a lost stream again: what came meanwhile was not reported.
-    stream.addEventListener("open", () => void update())
+    follow("/dev/stream", byId("away", HTMLElement), {
+      changed: () => void update(),
+      // The browser opens a lost stream again: what came meanwhile was not reported.
+      open: () => void update()
+    })
   }
   return update
 }

@@ -1,7 +1,7 @@
 import { ask, explain } from "../api.js"
 import { confirmed } from "../dialogs.js"
 import { byId, say, show, warn } from "../dom.js"
-import { fresh } from "./fresh.js"
+import { fresh } from "../fresh.js"
 import { keepPlace, watchList } from "./mail-list.js"
 
 watchList()

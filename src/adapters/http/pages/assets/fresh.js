@@ -1,3 +1,5 @@
+import { offline, refusalOf } from "./api.js"
+
 /**
  * A page as the server writes it now. A document that is received so runs nothing, and needs no markup from strings.
  * @param {string} [path] This page, where none is named.
@@ -11,8 +13,8 @@ export const fresh = (path = location.href) =>
     request.addEventListener("load", () => {
       const page = request.responseXML
       if (request.status === 200 && page !== null) resolve(page)
-      else reject(new Error(`the server answered ${request.status}`))
+      else reject(refusalOf(request.status, ""))
     })
-    request.addEventListener("error", () => reject(new Error("the server cannot be reached")))
+    request.addEventListener("error", () => reject(offline()))
     request.send()
   })
