@@ -14,7 +14,7 @@ const suppressed = (reason: SuppressionReason): string => {
 /** The events that can be tried, in the order in which they come, and what follows from each. */
 const TRIED: ReadonlyArray<readonly [Exclude<SimulatedEventType, "suppressed">, follows: string]> = [
   ["delivery_delayed", "The log says so. Nothing else follows: the provider goes on trying."],
-  ["delivered", "The log says so, and that is how the mail ended."],
+  ["delivered", "The log says so. It may still be opened, or reported as spam."],
   ["opened", "The log says so; an opened mail was delivered, too."],
   ["bounced", `The log says so, with the provider’s reason. ${suppressed("hard_bounce")}`],
   ["complained", `The log says so. ${suppressed("complaint")}`]
