@@ -62,7 +62,7 @@ interface Wanted {
 export const startService = async (
   program: string,
   args: ReadonlyArray<string>,
-  { cwd, env, gid, isUp, seconds = 60, uid }: Wanted
+  { cwd, env, gid, isUp, seconds = 180, uid }: Wanted
 ): Promise<Running> => {
   const child = spawn(program, args, {
     cwd,
