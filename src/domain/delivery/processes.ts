@@ -4,7 +4,7 @@ interface Part {
 }
 
 /** What a process says of itself. */
-export interface ProcessState {
+interface ProcessState {
   readonly checks: ReadonlyArray<Part & { readonly ok: boolean }>
   readonly supervisors: ReadonlyArray<Part & { readonly state: string }>
 }

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 import { MAGIC_LINK_LIFETIME_SECONDS } from "../../../domain/accounts/session.ts"
 import { pathTo } from "../../../domain/pages.ts"
@@ -10,6 +10,9 @@ import { shellResponse } from "./shell.ts"
 
 /** These pages may send their form to this server. */
 export const AUTH_PAGE_POLICY = pagePolicy("'self'")
+
+/** Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with these pages' forms. */
+export const AUTH_PAGE_HEADERS = { "referrer-policy": "same-origin" }
 
 /** The page to open after the sign-in, as a field of a form. */
 const nextField = (next: string | undefined): Html | undefined =>
@@ -165,3 +168,13 @@ export const signInPage = (pathOf: (asset: string) => string, asked: Asked = {})
     complete: true,
     path: pathTo.signIn()
   })
+
+/** The sign-in page, as it answers a form that was sent from it. */
+export const signInAnswer = (pathOf: (asset: string) => string, asked?: Asked) =>
+  HttpServerResponse.setHeaders(signInPage(pathOf, asked), AUTH_PAGE_HEADERS)
+
+/** A refused try stays on the sign-in page, which says why; a program gets the problem. */
+export const refuseSignIn =
+  (pathOf: (asset: string) => string, request: HttpServerRequest.HttpServerRequest, next?: string) =>
+  <P extends Problem>(refused: P) =>
+    acceptsPages(request) ? Effect.succeed(signInAnswer(pathOf, { refused, next })) : Effect.fail(refused)

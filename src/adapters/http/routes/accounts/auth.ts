@@ -1,23 +1,25 @@
 import { Schema, Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi, HttpApiBuilder } from "effect/http-api"
 
 import { SignIn } from "../../../../application/accounts/sign-in.ts"
 import { addressKey, addressOf, parsePublicMailbox } from "../../../../domain/mail/address.ts"
 import { Access, type BegunSession, MagicLinks } from "../../../../ports/accounts/access.ts"
-import { type Assets, readAssets } from "../../pages/assets.ts"
-import { acceptsPages, pageResponse } from "../../pages/html-page.ts"
+import { readAssets } from "../../pages/assets.ts"
+import { pageResponse } from "../../pages/html-page.ts"
 import type { Html } from "../../pages/html.ts"
 import { homeOf, pageWithin } from "../../pages/paths.ts"
 import {
+  AUTH_PAGE_HEADERS,
   AUTH_PAGE_POLICY,
   magicLinkPage,
   linkMailedPage,
   refuse,
+  refuseSignIn,
   signedInPage,
   signedOutPage,
-  signInForms,
-  signInPage
+  signInAnswer,
+  signInForms
 } from "../../pages/sign-in.ts"
 import {
   browserOf,
@@ -167,10 +169,7 @@ const away = unavailable(
   "This does not answer now; try again in a minute"
 )
 
-/** Under the referrer policy of all other answers, browsers on plain http would send `Origin: null` with these pages' forms. */
-const HEADERS = { "referrer-policy": "same-origin" }
-
-const answer = (page: Html) => pageResponse(page, { policy: AUTH_PAGE_POLICY, headers: HEADERS })
+const answer = (page: Html) => pageResponse(page, { policy: AUTH_PAGE_POLICY, headers: AUTH_PAGE_HEADERS })
 
 /** The pages' address, and the kind of page that a request comes from. */
 interface Home {
@@ -272,17 +271,7 @@ const stayKnown = (
 
 /** A refusal with the forms for the next try: of the link of a mail. */
 const refuseLink = <P extends Problem>(request: HttpServerRequest.HttpServerRequest, refused: P) =>
-  refuse(request, refused, HEADERS, signInForms(undefined))
-
-/** The sign-in page, as it answers a form that was sent from it. */
-const signInAnswer = (pathOf: Assets["pathOf"], asked?: Parameters<typeof signInPage>[1]) =>
-  HttpServerResponse.setHeaders(signInPage(pathOf, asked), HEADERS)
-
-/** A refused try stays on the sign-in page, which says why; a program gets the problem. */
-const refuseSignIn =
-  (pathOf: Assets["pathOf"], request: HttpServerRequest.HttpServerRequest, next?: string) =>
-  <P extends Problem>(refused: P) =>
-    acceptsPages(request) ? Effect.succeed(signInAnswer(pathOf, { refused, next })) : Effect.fail(refused)
+  refuse(request, refused, AUTH_PAGE_HEADERS, signInForms(undefined))
 
 /** Ends the session of the request's cookie. */
 const end = Effect.fnUntraced(function* (
@@ -315,7 +304,7 @@ export const authHandlers = (addresses: PublicAddresses) =>
         .handle("showMagicLink", ({ query: { next, token = "" }, request }) =>
           isLinkToken(token)
             ? Effect.succeed(answer(magicLinkPage(token, pageWithin(next))))
-            : refuse(request, noLink, HEADERS)
+            : refuse(request, noLink, AUTH_PAGE_HEADERS)
         )
         .handleRaw("useMagicLink", ({ request }) =>
           givenToken(home, request).pipe(
@@ -350,7 +339,7 @@ export const authHandlers = (addresses: PublicAddresses) =>
         .handle("endSession", ({ request }) =>
           end(home, request, access).pipe(
             Effect.catchTag("StoreUnavailable", away),
-            Effect.catch((refused) => refuse(request, refused, HEADERS))
+            Effect.catch((refused) => refuse(request, refused, AUTH_PAGE_HEADERS))
           )
         )
     })
