@@ -14,8 +14,8 @@ import { basename, join, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
 import { EQUIVALENT } from "./equivalent.ts"
-import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
 import { noticedIn, unfitIn } from "./noticed.ts"
+import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
 import { type Failure, type Session, startSession } from "./session.ts"
 import { type Mutant, mutantsOf as mutantsOfFunction, type SqlFunction } from "./sql.ts"
 

@@ -87,7 +87,7 @@ const edited = (text: string, edits: ReadonlyArray<Edit>, first: number): string
       replaced.set(start, { end, by: before(first) })
       continue
     }
-    // Whoever comes first is the outer one.
+    // The first is the outer one.
     at(opens, start).push(before(first))
     at(closes, end).unshift(after)
   }
@@ -154,8 +154,7 @@ export const mutantsOf = (path: string, text: string): RuleMutants => {
     put(test, "false", "a condition")
     around(
       test,
-      (first) =>
-        `(${SWITCH}.is(${first + number}) ? true : ${SWITCH}.is(${first + number + 1}) ? false : (`,
+      (first) => `(${SWITCH}.is(${first + number}) ? true : ${SWITCH}.is(${first + number + 1}) ? false : (`,
       "))"
     )
   }
@@ -205,7 +204,8 @@ export const mutantsOf = (path: string, text: string): RuleMutants => {
     },
     CallExpression: (node) => {
       const { callee } = node
-      if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier" || callee.computed) return
+      if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier" || callee.computed)
+        return
       const { name } = callee.property
       if (!Object.hasOwn(METHODS, name)) return
       const other = METHODS[name]

@@ -7,7 +7,7 @@ import { ITSELF } from "./rules.ts"
 /** No loop of a rule turns so often in a test that holds. */
 const MOST_TURNS = 20_000_000
 
-const applied = (operator: string, left: any, right: any): unknown => {
+const applied = (operator: string, left: number, right: number): unknown => {
   switch (operator) {
     case "<":
       return left < right
@@ -69,7 +69,8 @@ export const makeSwitch = (): Switch => {
     left: undefined as unknown,
     is,
     not: (fault: number, value: unknown) => (is(fault) ? value : !value),
-    operator: (fault: number, operator: string, left: unknown, right: unknown) => {
+    // Numbers for the types alone: texts and moments are compared and joined, too.
+    operator: (fault: number, operator: string, left: number, right: number) => {
       for (const [index, other] of (OTHERS[operator] ?? []).entries())
         if (is(fault + index)) return applied(other, left, right)
       return applied(operator, left, right)
@@ -92,7 +93,7 @@ export const makeSwitch = (): Switch => {
     }
   }
   Object.assign(globalThis, { __faults: faults })
-  Object.defineProperty(Object.prototype, ITSELF, {
+  Reflect.defineProperty(Object.prototype, ITSELF, {
     configurable: true,
     value(this: unknown) {
       return this

@@ -118,8 +118,8 @@ const call = (
   })
 
 /**
- * One call, with `fetch`, which no runtime retries for a POST, or what stands in its place. No redirect is followed: it would make the
- * POST a GET, and carry the token elsewhere. An interruption aborts it.
+ * One call with the caller's `fetch`, or the runtime's, which does not retry a POST. No redirect is followed: it would turn the POST into
+ * a GET and carry the token to another host. An interruption aborts it.
  */
 export const ask = (
   options: PostmarkOptions,

@@ -3,7 +3,7 @@ import type { ProviderPace } from "../../ports/mail/mail-provider.ts"
 
 /** How long Resend takes nothing after a refusal that does not say so: its limit is counted by the second, milliseconds. */
 const HOLD_MS = 1_000
-/** Nobody's account takes more a second, and nobody is held back longer. */
+/** Limits on what a provider may claim: requests a second, and the longest wait. */
 const MOST_RATE = 1_000
 const MOST_HOLD_MS = 24 * 3_600_000
 

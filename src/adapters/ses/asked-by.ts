@@ -23,10 +23,10 @@ interface Command {
   }
 }
 
-/** What makes the request writes these by what it sends. */
+/** Headers that the caller's `fetch` sets itself. */
 const WRITTEN_ANEW = /^(?:host|content-length)$/i
 
-/** Has another, if there is one, make the command's request, in place of the client's own connections. Its signature holds for what it was made of. */
+/** Sends a command's signed request by the caller's `fetch`, where there is one, instead of the client's own connections. */
 export const askedBy = <C extends Command>(by: Fetch | undefined, signal: AbortSignal, command: C): C => {
   if (by === undefined) return command
   const ask = async ({ request }: { readonly request: SignedRequest }) => {

@@ -30,8 +30,8 @@ interface ReturningMail {
 }
 
 /**
- * The report that the server behind a relay sends back to the envelope sender; none for what no mail server reports, and without
- * `BOUNCE_ADDRESS`.
+ * The report that the server behind a relay sends back to the envelope sender. None: mail servers report no such event, or
+ * `BOUNCE_ADDRESS` is unset.
  */
 export const deliveryReport = (
   { at, recipients, tags, type }: Pick<SimulatedEvent, "at" | "recipients" | "tags" | "type">,

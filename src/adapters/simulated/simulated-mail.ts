@@ -22,7 +22,7 @@ import { limited, makeVendorLimit } from "./vendor-limit.ts"
 
 const isProvider = Schema.is(Provider)
 
-/** An event of a message that a simulated provider sent; undefined for what others put into the outbox, and where the provider reports none. */
+/** An event of a message that a simulated provider sent. Undefined: no simulated provider sent it, or its provider reports no such event. */
 const eventOf = (
   { bcc, cc, configurationSet, from, messageId, subject, tags, to, via }: OutboxEntry,
   type: SimulatedEventType,

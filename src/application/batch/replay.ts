@@ -17,7 +17,7 @@ interface PrimedChunk {
   readonly chunkIndex: number
 }
 
-/** Fails where this process's store of batch results is not the one that the lane writes to, or that cannot be told now. */
+/** Fails where this process's store of batch results is not the one that the lane writes to, or that is not known now. */
 const inOwnStore = Effect.fnUntraced(function* (key: string) {
   const { refusalNow } = yield* OwnStores
   const cause = yield* refusalNow.pipe(Effect.catch(Effect.succeed))

@@ -59,11 +59,8 @@ begin
     a.details -> 'recipients' ? p_email
     -- The mail went to nobody else who is still known. One that left the person out is about others.
     or a.send_id = any (v_mails) and exists (
-      select from email_log l
-      where l.id = a.send_id and v_alias = any (l.to_addresses || l.other_addresses)
-        and not exists (
-          select from unnest(l.to_addresses || l.other_addresses) as x(address) where x.address not like 'erased:%'
-        )
+      select from email_log l where l.id = a.send_id and v_alias = any (l.to_addresses || l.other_addresses)
+        and 'erased:' = all (select left(x, 7) from unnest(l.to_addresses || l.other_addresses) as x)
     )
   );
   update email_alerts a set details = a.details || '{"subject": null, "reason": null}'
