@@ -117,7 +117,7 @@ export const bundlePackage = async (
       plugins: [...onEdge.plugins, ownMaps]
     })
   ])
-  return [...keepMaps(onServers.metafile!), ...Object.keys(onEdges.metafile!.inputs)]
+  return [...keepMaps(onServers.metafile!), ...keepMaps(onEdges.metafile!, "src/")]
 }
 
 /** The files of the pages, which the server reads beside its bundle. */

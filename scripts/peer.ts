@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { basename, dirname, extname, join, relative } from "node:path"
+import { basename, dirname, extname, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import type { Loader, Metafile, OnLoadResult, OnResolveResult, Plugin } from "esbuild"
@@ -65,17 +65,25 @@ export const ownMaps: Plugin = {
   }
 }
 
+/** A source as the published map names it: ours by its path in the package's checkout, wherever it is built. */
+const published = (map: string, source: string): string => {
+  const path = source.startsWith(`${PEER}:`)
+    ? source.slice(PEER.length + 1)
+    : relative(root, resolve(dirname(map), source))
+  return path.startsWith("src/") ? `../../../${path}` : "package"
+}
+
 /**
- * Of the maps only the library's stay, with the paths of its sources: those of the commands would weigh four times as much. Gives the
- * paths of all that was bundled.
+ * Of the maps only those of what others import stay: those of the commands would weigh four times as much. Gives the paths of all that
+ * was bundled. `kept`: how the path of a module begins that has its place in a map.
  */
-export const keepMaps = ({ inputs, outputs }: Metafile): ReadonlyArray<string> => {
+export const keepMaps = ({ inputs, outputs }: Metafile, kept = `${PEER}:src/`): ReadonlyArray<string> => {
   for (const [path, output] of Object.entries(outputs)) {
     if (!path.endsWith(".js")) continue
     const [code, map] = [join(root, path), join(root, `${path}.map`)]
-    if (Object.keys(output.inputs).some((input) => input.startsWith(`${PEER}:src/`))) {
+    if (Object.keys(output.inputs).some((input) => input.startsWith(kept))) {
       const read = JSON.parse(readFileSync(map, "utf8")) as { readonly sources: ReadonlyArray<string> }
-      const sources = read.sources.map((source) => source.replace(`${PEER}:`, "../../../"))
+      const sources = read.sources.map((source) => published(map, source))
       writeFileSync(map, JSON.stringify({ ...read, sources }))
     } else {
       writeFileSync(code, readFileSync(code, "utf8").replace(`//# sourceMappingURL=${basename(map)}\n`, ""))

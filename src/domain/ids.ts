@@ -4,11 +4,21 @@ import { Schema } from "effect"
 export const CustomerId = Schema.String.pipe(Schema.brand("CustomerId"))
 export type CustomerId = typeof CustomerId.Type
 
-/** An uploaded file. */
+/**
+ * An uploaded file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const FileId = Schema.String.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 
-/** One conversion of a file. */
+/**
+ * One conversion of a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const JobId = Schema.String.pipe(Schema.brand("JobId"))
 export type JobId = typeof JobId.Type
 

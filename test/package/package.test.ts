@@ -154,7 +154,7 @@ const effectProgram = `
 import { Config, ConfigProvider, Effect, Layer, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Accepted, Mailer, Outbox, type SendError, SendId } from "postlane/effect"
-import { PostlaneClient } from "postlane/client/effect"
+import { FileId, PostlaneClient } from "postlane/client/effect"
 
 const send: Effect.Effect<Accepted, SendError, Mailer> = Effect.gen(function* () {
   const mailer = yield* Mailer
@@ -172,7 +172,7 @@ const inTest = Effect.gen(function* () {
   return [yield* words, (yield* mails).length, Schema.is(Accepted)(yield* send)] as const
 }).pipe(Effect.provide(Mailer.layerMemory))
 export const status = (fileId: string) =>
-  PostlaneClient.use((client) => client.files.getFile({ params: { fileId }, query: {} })).pipe(
+  PostlaneClient.use((client) => client.files.getFile({ params: { fileId: FileId.make(fileId) }, query: {} })).pipe(
     Effect.map(({ file }): string => file.status),
     Effect.catchTag("FileNotFound", ({ detail, status }): Effect.Effect<string> => Effect.succeed(detail + status)),
     Effect.provide(
@@ -321,7 +321,7 @@ describe("the published package", () => {
     const output = await succeeds(process.execPath, ["effect-program.ts"], at("app"), {
       PATH: process.env["PATH"]
     })
-    const [inTest, refused] = JSON.parse(output) as readonly [unknown, string]
+    const [inTest, refused] = JSON.parse(output.slice(output.indexOf("[["))) as readonly [unknown, string]
     assert.deepStrictEqual(inTest, ["sent by provider_a", 1, true])
     assert.include(refused, "POSTMARK_SERVER_TOKEN")
   })
@@ -514,7 +514,7 @@ describe("the published package", () => {
     )
     assert.include(mapped.flat(), "../../../src/runtime/effect/mailer.ts")
     assert.deepStrictEqual(
-      mapped.flat().filter((source) => !/^(?:\.\.\/){3}(?:src|node_modules|scripts)\//.test(source)),
+      mapped.flat().filter((source) => !/^(?:(?:\.\.\/){3}src\/.*|package)$/.test(source)),
       []
     )
     for (const file of ["docs/guides/testing.md", "examples/shop/shop.ts", "public/openapi.json"])
