@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
@@ -31,6 +31,7 @@ beforeAll(async () => {
     POSTLANE_DATA_DIR: join(folder.path, ".postlane")
   })
   await writeFile(join(folder.path, "report.pdf"), numbered(2))
+  await cp(join(root, "examples/sample.pdf"), join(folder.path, "examples/sample.pdf"))
   const scripts = {
     postlane: `node ${programOf("src/runtime/entries/cli.ts")}`,
     "demo:mail": `node ${join(root, "scripts/demo-mail.ts")}`
@@ -124,7 +125,7 @@ describe("the commands of README.md and of the guide to documents, as they are",
       blockWith("/api/v1/files/$ID/convert")
     )
     assert.strictEqual(code, 0, output)
-    assert.include(output, "report.html: 2 pages")
+    assert.include(output, "examples/sample.html: 1 page")
     assert.include(output, '"status":"completed"')
     assert.include(output, '{"recipients":1,"unsentRecipients":[]}')
     assert.include(await readFile(join(folder.path, "report.html"), "utf8"), "Page number 2")
