@@ -45,6 +45,6 @@ export const askedBy = <C extends Command>(by: Fetch | undefined, signal: AbortS
     }
     return { response }
   }
-  command.middlewareStack.add(() => ask as Ask, { step: "deserialize", priority: "low", name: "askedBy" })
+  command.middlewareStack.add(() => ask, { step: "deserialize", priority: "low", name: "askedBy" })
   return command
 }
