@@ -41,6 +41,9 @@ export interface Verdict {
   readonly counts: Readonly<Record<string, number>>
 }
 
+/** The id of a mail as the provider without keys answers with it. */
+const messageIdOf = (id: string): string => `0100${id}-000000`
+
 const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex")
 
 const acceptances = async (file: string): Promise<ReadonlyMap<string, ReadonlyArray<Accepted>>> => {
@@ -104,8 +107,16 @@ export const judge = async ({
   for (const [key, all] of answers) {
     const hash = hashOf(key)
     const a = byA.get(key) ?? []
-    const b = (tags.get(hash) ?? []).flatMap(({ tag }) => byTag.get(tag) ?? [])
     const own = rows.get(key) ?? []
+    const named = new Set([
+      ...own.map((row) => row.message_id),
+      ...all.map(({ body }) => body.providerMessageId)
+    ])
+    const b = [
+      ...(tags.get(hash) ?? []).flatMap(({ tag }) => byTag.get(tag) ?? []),
+      // What was sent while the database did not answer has no tag: it is known by the id that the provider gave it.
+      ...(byTag.get("") ?? []).filter(({ id }) => named.has(messageIdOf(id)))
+    ]
     const dead = (queued.get(key) ?? []).filter(({ state }) => state === "failed")
     const okAnswers = all.filter(({ body }) => body.ok === true)
     const final = all.at(-1)
@@ -130,7 +141,7 @@ export const judge = async ({
     for (const { body } of okAnswers) {
       if (body.status !== "sent") continue
       const taken =
-        body.provider === "provider_a" ? a.map(({ id }) => id) : b.map(({ id }) => `0100${id}-000000`)
+        body.provider === "provider_a" ? a.map(({ id }) => id) : b.map(({ id }) => messageIdOf(id))
       if (!taken.includes(body.providerMessageId ?? ""))
         wrong("S5", "it was answered as sent, but was not accepted so")
     }

@@ -41,7 +41,7 @@ describe("what the start tells of convert-by-email", () => {
     const banner = await bannerOf({})
     assert.match(banner, /^ {2}dashboard {3}http:\S+\/dashboard .* http:\S+\/admin\)$/m)
     assert.include(banner, "smtp://127.0.0.1:2525, for convert@legacy.postlane.test")
-    assert.include(banner, "npm run demo:mail -- FILE.pdf\n")
+    assert.include(banner, "npm run demo:mail -- examples/sample.pdf\n")
   })
 
   it("tells the command what is elsewhere", async () => {
@@ -49,7 +49,7 @@ describe("what the start tells of convert-by-email", () => {
     assert.include(banner, "smtp://[::1]:2626, for convert@old.test")
     assert.include(
       banner,
-      "npm run demo:mail -- --host ::1 --port 2626 --url http://127.0.0.1:9000 --to convert@old.test FILE.pdf\n"
+      "npm run demo:mail -- --host ::1 --port 2626 --url http://127.0.0.1:9000 --to convert@old.test examples/sample.pdf\n"
     )
   })
 
