@@ -25,7 +25,8 @@ export interface RuleMutants {
   readonly switched: (first: number) => string
 }
 
-const OPERATORS: Readonly<Record<string, ReadonlyArray<string>>> = {
+/** What stands in the place of an operator, one fault each. */
+export const OPERATORS: Readonly<Record<string, ReadonlyArray<string>>> = {
   "<": ["<=", ">="],
   "<=": ["<", ">"],
   ">": [">=", "<="],

@@ -2,7 +2,7 @@
  * Which fault is on, for modules that hold all of theirs (`rules.ts`). One is on at a time; without any, what is asked for is noted:
  * a test that asks for no fault cannot notice it.
  */
-import { ITSELF } from "./rules.ts"
+import { ITSELF, OPERATORS } from "./rules.ts"
 
 /** No loop of a rule turns so often in a test that holds. */
 const MOST_TURNS = 20_000_000
@@ -35,20 +35,6 @@ const applied = (operator: string, left: number, right: number): unknown => {
   }
 }
 
-/** In the place of an operator, by the number of its fault. */
-const OTHERS: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "<": ["<=", ">="],
-  "<=": ["<", ">"],
-  ">": [">=", "<="],
-  ">=": [">", "<"],
-  "===": ["!=="],
-  "!==": ["==="],
-  "+": ["-"],
-  "-": ["+"],
-  "*": ["/"],
-  "/": ["*"]
-}
-
 export interface Switch {
   /** Turns a fault on; -1: none. */
   readonly turnOn: (fault: number) => void
@@ -71,7 +57,7 @@ export const makeSwitch = (): Switch => {
     not: (fault: number, value: unknown) => (is(fault) ? value : !value),
     // Numbers for the types alone: texts and moments are compared and joined, too.
     operator: (fault: number, operator: string, left: number, right: number) => {
-      for (const [index, other] of (OTHERS[operator] ?? []).entries())
+      for (const [index, other] of (OPERATORS[operator] ?? []).entries())
         if (is(fault + index)) return applied(other, left, right)
       return applied(operator, left, right)
     },
