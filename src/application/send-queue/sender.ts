@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, type Fiber, Layer, Random } from "effect"
+import { Clock, Context, Effect, type Fiber, Latch, Layer, Random } from "effect"
 
 import type { QueueId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -28,6 +28,8 @@ const RENEW_MS = QUEUE_LEASE_MS / 3
 
 interface Sender extends QueueParts {
   readonly running: Map<QueueId, QueuedWork>
+  /** Open while requests are under way. */
+  readonly busy: Latch.Latch
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
 }
 
@@ -68,6 +70,7 @@ const untilItsTurn = Effect.fnUntraced(function* (sender: Sender, work: QueuedWo
 const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void> => {
   const item = workOf(mail, now)
   sender.running.set(mail.id, item)
+  sender.busy.openUnsafe()
   return untilItsTurn(sender, item).pipe(
     Effect.onInterrupt(() => handBack(sender, item)),
     Effect.flatMap((isNow) =>
@@ -76,6 +79,7 @@ const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void>
     Effect.ensuring(
       Effect.suspend(() => {
         sender.running.delete(item.mail.id)
+        if (sender.running.size === 0) sender.busy.closeUnsafe()
         // Not for each: what is free is taken together.
         return sender.running.size <= sender.config.concurrency * 0.75 ? ringBell("queue") : Effect.void
       })
@@ -87,6 +91,7 @@ const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void>
 const renewing = (sender: Sender): Effect.Effect<never> =>
   Effect.forever(
     Effect.gen(function* () {
+      yield* sender.busy.await
       yield* Effect.sleep(RENEW_MS)
       const items = [...sender.running.values()]
       if (items.length === 0) return
@@ -169,6 +174,7 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
       now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
       random: () => random.nextDoubleUnsafe(),
       running: new Map(),
+      busy: Latch.makeUnsafe(false),
       fork: (body) => Effect.runForkWith(context)(body)
     }
     yield* Effect.forkScoped(renewing(sender))

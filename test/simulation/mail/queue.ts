@@ -240,11 +240,17 @@ export const makeQueueing = (options: QueueingOptions) => {
         for (const mail of mails)
           yield* Effect.forkDetach(traced(sender.send(mail), asked.get(mail.id)?.subject))
       })
+      let idle = 0
       return repeatedly(
         process,
-        () => chance.int(200, 1_500),
+        // Where nothing was due for a while it looks less often: most of a run is such looks.
+        () => chance.int(200, 1_500) * Math.min(8, 1 + Math.floor(idle / 8)),
         take,
-        () => queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
+        () => {
+          const isDue = queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
+          idle = isDue ? 0 : idle + 1
+          return isDue
+        }
       ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
     },
     /** Queues a mail; a lost answer is asked for again. */

@@ -1,6 +1,7 @@
--- How the deferral that wrote a row ended: by the newest row of its key, not older than that one, that a provider accepted, else that
--- ended otherwise; no row while its retries are under way. Called by `MailStore`. The claim keeps the acceptance that is reported first: where
--- two copies are out, the event of the other one makes a newer row, and every call on the key gets one mail (S9).
+-- How the deferral that wrote a row ended: by the newest row of its use of the key that a provider accepted, else that ended otherwise; no
+-- row while its retries are under way. Called by `MailStore`. An acceptance may be older than the deferral's row, where two calls found no
+-- claim store; any other end is not. The claim keeps the acceptance that is reported first: where two copies are out, the event of the
+-- other one makes a newer row, and every call on the key gets one mail (S9).
 --
 -- Uses the index of keys. A missing row could not be written: no use of a key lasts longer than a day. Locks the claim.
 create or replace function report_deferral_end(p_key_hash text, p_send_id uuid)
@@ -11,15 +12,20 @@ as $$
 #variable_conflict use_column
 declare
   c email_send_claims;
-  v_at timestamptz := (select l.created_at from email_log l where l.id = p_send_id);
+  v_at timestamptz;
+  v_tag text;
 begin
+  select l.created_at, l.key_tag into v_at, v_tag from email_log l where l.id = p_send_id;
   select
     l.id, case when l.provider_message_id is not null or l.outcome = 'sent' then 'sent' else l.outcome end,
     l.provider, l.provider_message_id, l.failed_over, l.error
   into send_id, outcome, provider, provider_message_id, failed_over, error
   from (select x.* from email_log x where x.key_hash = p_key_hash) as l
   where l.created_at >= coalesce(v_at, clock_timestamp() - interval '24 hours')
-    and (l.provider_message_id is not null or l.outcome in ('sent', 'suppressed', 'failed'))
+      and (l.provider_message_id is not null or l.outcome in ('sent', 'suppressed', 'failed'))
+    or l.created_at >= v_at - interval '23 hours 50 minutes'
+      and (l.provider_message_id is not null or l.outcome = 'sent')
+      and (l.outcome is not null or l.key_tag is not distinct from v_tag)
   order by (l.provider_message_id is not null or l.outcome = 'sent') desc, l.created_at desc, l.id desc
   limit 1;
   if not found then

@@ -2,7 +2,7 @@ import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
 import { reportedClaim } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
-import type { LogRow, MailTables } from "./tables.ts"
+import { AROUND_MS, type LogRow, type MailTables } from "./tables.ts"
 
 const isAccepted = ({ outcome, providerMessageId }: LogRow): boolean =>
   providerMessageId !== null || outcome === "sent"
@@ -14,11 +14,17 @@ export const deferralEnd = (
   sendId: LogRowId,
   now: number
 ): DeferralEnd | undefined => {
-  const written = rows.find(({ id }) => id === sendId)?.createdAt
+  const deferral = rows.find(({ id }) => id === sendId)
+  const written = deferral?.createdAt
   const since = written ?? now - IDEMPOTENCY_WINDOW_MS
-  const own = rows.filter((row) => row.keyHash === keyHash && row.createdAt >= since)
+  const mine = rows.filter((row) => row.keyHash === keyHash)
+  const own = mine.filter((row) => row.createdAt >= since)
+  // Two calls that found no claim store: the one that was accepted may be written before the other one's deferral.
+  const isOfItsUse = ({ createdAt, keyTag, outcome }: LogRow) =>
+    createdAt >= since - AROUND_MS && (outcome !== null || keyTag === deferral?.keyTag)
   const row =
     own.findLast(isAccepted) ??
+    (deferral && mine.findLast((one) => isAccepted(one) && isOfItsUse(one))) ??
     own.findLast(({ outcome }) => outcome === "suppressed" || outcome === "failed")
   if (row === undefined) return undefined
   const end: DeferralEnd = {

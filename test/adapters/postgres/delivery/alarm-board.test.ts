@@ -226,10 +226,16 @@ describe("what the alarms measure", () => {
         const again = { outcome, status: outcome, key_hash: outcome, retry_at: new Date() }
         yield* row(15, { provider_message_id: null, ...again })
       }
+      // Of two calls that found no claim store, one was accepted: the other one's retry ends by that.
+      yield* deferred(18, "accepted-first", 16)
+      yield* row(19, { key_hash: "accepted-first" })
+      // An earlier use's is no end of this one.
+      yield* deferred(18, "used-again", 16)
+      yield* row(24 * 60 + 19, { key_hash: "used-again" })
       // An event alone is no retry.
       yield* deferred(18, "told", 16)
       yield* row(15, { outcome: null, category: "unknown", key_hash: "told" })
-      assert.strictEqual((yield* measured).overdue, 3)
+      assert.strictEqual((yield* measured).overdue, 4)
     }).pipe(Effect.provide(layerBoard))
   )
 

@@ -201,6 +201,24 @@ export const logRows = (it: MailTests): void => {
         })
     )
 
+    for (const outcome of ["sent", null] as const)
+      it.effect(`of a deferral say that its use was accepted before it was written (${outcome}, D1)`, () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const one = mail()
+          const providerMessageId = fresh("m")
+          const deferral = attempt(one, "deferred")
+          // Two calls that found no claim store, and the same tag.
+          yield* outcome === "sent"
+            ? world.store.record(attempt(one, "sent", { providerMessageId }))
+            : world.recordEvent(event(providerMessageId, "opened", { keyTag: tagOf(one.details) }))
+          if (outcome === null) yield* world.store.record(attempt(one, "deferred"))
+          yield* world.store.record(deferral)
+          const end = yield* world.store.deferralEnd({ keyHash: one.details.keyHash, sendId: deferral.rowId })
+          assert.deepInclude(end, { outcome: "sent", providerMessageId })
+        })
+      )
+
     it.effect("say how a deferral ended whose own row was lost", () =>
       Effect.gen(function* () {
         const world = yield* Mails
