@@ -16,7 +16,7 @@ import {
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-import { bundlePackage, copyAssets, required, root } from "./bundle.ts"
+import { bundlePackage, compress, copyAssets, required, root } from "./bundle.ts"
 import { noticesOf, packageFolder } from "./notices.ts"
 import { syntaxOf } from "./syntax.ts"
 
@@ -39,11 +39,11 @@ const EDGE = ["edge", "edge-email", "functions", "client"]
 const FILES = [
   "axe-core/axe.min.js",
   "caniemail/caniemail.json",
-  "@embedpdf/pdfium/pdfium.wasm",
   "@neslinesli93/qpdf-wasm/package.json",
-  "@neslinesli93/qpdf-wasm/dist/qpdf.js",
-  "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"
+  "@neslinesli93/qpdf-wasm/dist/qpdf.js"
 ]
+/** Those that it reads compressed (src/reader/sources/pdf/engine/binary.ts). */
+const BINARIES = ["@embedpdf/pdfium/pdfium.wasm", "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"]
 
 /** Of the table of mail clients what is read (src/adapters/message-view/client-support.ts): most of it is prose. */
 const shortenClients = (path: string) => {
@@ -129,9 +129,14 @@ const main = async () => {
     mkdirSync(dirname(copy), { recursive: true })
     cpSync(fileURLToPath(import.meta.resolve(file)), copy)
   }
+  for (const file of BINARIES) {
+    const copy = join(outdir, "files", `${file}.zst`)
+    mkdirSync(dirname(copy), { recursive: true })
+    writeFileSync(copy, compress(readFileSync(fileURLToPath(import.meta.resolve(file)))))
+  }
   shortenClients(join(outdir, "files/caniemail/caniemail.json"))
   copyAssets(outdir)
-  const copied = FILES.map((file) => join("node_modules", file))
+  const copied = [...FILES, ...BINARIES].map((file) => join("node_modules", file))
   writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))
   return 0
 }

@@ -1,6 +1,7 @@
-import { cpSync, readFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { constants, zstdCompressSync } from "node:zlib"
 
 import { build, type BuildOptions, type Plugin } from "esbuild"
 
@@ -89,6 +90,28 @@ const withParts = (names: ReadonlyArray<string>) => names.flatMap((name) => [nam
 /** Effect's other page of an API comes along with the one that is served, 2 MB that nothing asks for. */
 const outside = ["*/httpApiSwagger.js", ...withParts(optional)]
 
+/** Once, at the build: as small as it gets. */
+export const compress = (bytes: Uint8Array): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 22 } })
+
+/** The script of `/docs`, 3 MB of text that is read once: it stands beside the bundle, compressed. */
+const scalarBeside = (outdir: string): Plugin => ({
+  name: "scalar-beside",
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /internal\/httpApiScalar\.js$/ }, async ({ path }) => {
+      const { javascript } = (await import(pathToFileURL(path).href)) as { readonly javascript: string }
+      const file = "files/scalar.js.zst"
+      mkdirSync(join(outdir, "files"), { recursive: true })
+      writeFileSync(join(outdir, file), compress(Buffer.from(javascript)))
+      return {
+        contents: `import { readFileSync } from "node:fs"
+import { zstdDecompressSync } from "node:zlib"
+export const javascript = zstdDecompressSync(readFileSync(new URL(${JSON.stringify(file)}, import.meta.url))).toString("utf8")`
+      }
+    })
+  }
+})
+
 /** Bundles the programs, and others that are to stand beside them. */
 export const bundlePrograms = (outdir: string, others: ReadonlyArray<string> = []) =>
   build({ ...onNode, outdir, entryPoints: [...PROGRAMS, ...others], external: outside })
@@ -105,7 +128,7 @@ export const bundlePackage = async (
       outdir,
       entryPoints: [...PROGRAMS, ...library].map((path) => ({ in: path, out: basename(path, ".ts") })),
       external: outside,
-      plugins: [peer(library), ownMaps]
+      plugins: [scalarBeside(outdir), peer(library), ownMaps]
     }),
     build({
       ...common,

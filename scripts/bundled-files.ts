@@ -4,8 +4,7 @@ import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
 
 export const resolveFile = (specifier: string): string => {
-  const copied = new URL(`files/${specifier}`, import.meta.url)
-  return existsSync(copied)
-    ? copied.href
-    : pathToFileURL(createRequire(import.meta.url).resolve(specifier)).href
+  const copied = ["", ".zst"].map((ending) => new URL(`files/${specifier}${ending}`, import.meta.url))
+  const found = copied.find((file) => existsSync(file))
+  return (found ?? pathToFileURL(createRequire(import.meta.url).resolve(specifier))).href
 }

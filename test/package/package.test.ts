@@ -294,6 +294,10 @@ const typeCheck = (module: string, resolution: string, ...files: ReadonlyArray<s
 }
 
 describe("the published package", () => {
+  it("weighs at most 8.1 MB packed", async () => {
+    assert.isAtMost((await stat(at(tarball))).size, 8_100_000)
+  })
+
   it.each([
     ["NodeNext", "NodeNext"],
     ["ESNext", "Bundler"]
@@ -571,7 +575,7 @@ describe("the command postlane of the package", () => {
       assert.strictEqual((await fetch(`${url}/ready`)).status, 200)
       assert.notInclude(page, "undefined")
       assert.strictEqual((await fetch(`${url}${asset}`)).status, 200)
-      assert.include(await get("/docs"), "<html")
+      assert.include(await get("/docs"), "npm/@scalar/api-reference")
     } finally {
       child.kill("SIGTERM")
       child.stdout.resume()

@@ -20,12 +20,15 @@ begin
     l.id, case when l.provider_message_id is not null or l.outcome = 'sent' then 'sent' else l.outcome end,
     l.provider, l.provider_message_id, l.failed_over, l.error
   into send_id, outcome, provider, provider_message_id, failed_over, error
-  from (select x.* from email_log x where x.key_hash = p_key_hash) as l
-  where l.created_at >= coalesce(v_at, clock_timestamp() - interval '24 hours')
-      and (l.provider_message_id is not null or l.outcome in ('sent', 'suppressed', 'failed'))
-    or l.created_at >= v_at - interval '23 hours 50 minutes'
-      and (l.provider_message_id is not null or l.outcome = 'sent')
-      and (l.outcome is not null or l.key_tag is not distinct from v_tag)
+  from (
+    select x.* from (select y.* from email_log y where y.key_hash = p_key_hash) as x
+    where x.created_at >= coalesce(v_at, clock_timestamp() - interval '24 hours')
+      and (x.provider_message_id is not null or x.outcome in ('sent', 'suppressed', 'failed'))
+    union all
+    select x.* from find_email_evidence(p_key_hash, v_tag, v_at) e
+    join email_log x on x.provider = e.provider and x.provider_message_id = e.provider_message_id
+    where v_at is not null
+  ) as l
   order by (l.provider_message_id is not null or l.outcome = 'sent') desc, l.created_at desc, l.id desc
   limit 1;
   if not found then

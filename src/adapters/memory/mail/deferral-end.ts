@@ -1,30 +1,33 @@
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
-import { reportedClaim } from "../../../domain/mail/claim.ts"
+import { type Evidence, reportedClaim } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
-import { AROUND_MS, type LogRow, type MailTables } from "./tables.ts"
+import { findEvidence } from "./claims.ts"
+import { type LogRow, type MailTables, rowOfMessage } from "./tables.ts"
 
 const isAccepted = ({ outcome, providerMessageId }: LogRow): boolean =>
   providerMessageId !== null || outcome === "sent"
 
+const rowOfEvidence = (tables: MailTables, evidence: Evidence | undefined) =>
+  evidence && rowOfMessage(tables, evidence.provider, evidence.providerMessageId)
+
 /** How the deferral of a row ended; the claim keeps the acceptance that is reported first (`report_deferral_end`). */
 export const deferralEnd = (
-  { claims, rows }: MailTables,
+  tables: MailTables,
   keyHash: KeyHash,
   sendId: LogRowId,
   now: number
 ): DeferralEnd | undefined => {
+  const { claims, rows } = tables
   const deferral = rows.find(({ id }) => id === sendId)
   const written = deferral?.createdAt
   const since = written ?? now - IDEMPOTENCY_WINDOW_MS
-  const mine = rows.filter((row) => row.keyHash === keyHash)
-  const own = mine.filter((row) => row.createdAt >= since)
-  // Two calls that found no claim store: the one that was accepted may be written before the other one's deferral.
-  const isOfItsUse = ({ createdAt, keyTag, outcome }: LogRow) =>
-    createdAt >= since - AROUND_MS && (outcome !== null || keyTag === deferral?.keyTag)
+  const own = rows.filter((row) => row.keyHash === keyHash && row.createdAt >= since)
+  // An acceptance may have been written first, where two calls found no claim store.
+  const earlier = () => deferral && findEvidence(tables, keyHash, deferral.keyTag ?? undefined, since)
   const row =
     own.findLast(isAccepted) ??
-    (deferral && mine.findLast((one) => isAccepted(one) && isOfItsUse(one))) ??
+    rowOfEvidence(tables, earlier()) ??
     own.findLast(({ outcome }) => outcome === "suppressed" || outcome === "failed")
   if (row === undefined) return undefined
   const end: DeferralEnd = {

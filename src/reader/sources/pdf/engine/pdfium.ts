@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 
 import { init } from "@embedpdf/pdfium"
 
+import { fileOf, unpacked } from "./binary.ts"
 import { WasmMemory } from "./wasm-memory.ts"
 
 /** The functions of pdfium's C interface that are used here (pdfium's `public/*.h` documents them). */
@@ -202,7 +202,7 @@ const deepen = (call: Pdfium["call"]): void => {
 
 /** Compiles and starts a separate pdfium; a trap in it leaves others alone. */
 export const loadPdfium = async (): Promise<Pdfium> => {
-  const binary = readFileSync(fileURLToPath(import.meta.resolve("@embedpdf/pdfium/pdfium.wasm")))
+  const binary = unpacked(readFileSync(fileOf("@embedpdf/pdfium/pdfium.wasm")))
   const { pdfium } = await init({
     // Its warnings about damaged files go nowhere: what matters of them comes back as an error.
     print: () => undefined,

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module"
 import { basename, dirname } from "node:path"
-import { fileURLToPath } from "node:url"
 
+import { fileOf } from "./binary.ts"
 import { stackOf, withInstances } from "./wasm-stack.ts"
 
 /** The part of emscripten's file system that is used. */
@@ -36,6 +36,7 @@ export interface Qpdf extends Omit<QpdfModule, "HEAPU8"> {
 }
 
 interface Options {
+  readonly locateFile: () => string
   readonly noInitialRun: boolean
   /** Called with the module before it starts. */
   readonly preRun: ReadonlyArray<(module: QpdfModule) => void>
@@ -54,12 +55,11 @@ const PACKAGE = "@neslinesli93/qpdf-wasm"
 export const loadQpdf = async (): Promise<Qpdf> => {
   // The package comes without types of its file system.
   const load = createRequire(import.meta.url)
-  const factory = load(fileURLToPath(import.meta.resolve(PACKAGE))) as (
-    options: Options
-  ) => Promise<QpdfModule>
+  const factory = load(fileOf(PACKAGE)) as (options: Options) => Promise<QpdfModule>
   let written: Array<number> = []
   const { guard, instances, module } = await withInstances(() =>
     factory({
+      locateFile: () => fileOf(`${PACKAGE}/dist/qpdf.wasm`),
       noInitialRun: true,
       preRun: [
         ({ FS }) =>

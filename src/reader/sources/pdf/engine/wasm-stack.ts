@@ -1,3 +1,5 @@
+import { unpacked } from "./binary.ts"
+
 let loading: Promise<unknown> = Promise.resolve()
 
 /** The stack of a module that is loaded, once it is known, and how far down it goes. */
@@ -31,8 +33,9 @@ export const withInstances = <A>(load: () => Promise<A>) => {
     const { instantiate } = WebAssembly
     const instances: Array<WebAssembly.Instance> = []
     const guard: Guard = { save: () => 0, floor: 0 }
-    const watched = async (bytes: BufferSource, imports: WebAssembly.Imports = {}) => {
-      const source = await instantiate(bytes, guarded(imports, guard))
+    // The module hands over its file as it read it.
+    const watched = async (file: Uint8Array<ArrayBuffer>, imports: WebAssembly.Imports = {}) => {
+      const source = await instantiate(unpacked(file), guarded(imports, guard))
       instances.push(source.instance)
       return source
     }
