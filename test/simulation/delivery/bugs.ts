@@ -29,7 +29,13 @@ export const BUGS = [
   /** A caller asks for a mail again under the key whose deferral has failed. */
   "asks-on-the-old-key",
   /** A notice of an alarm is claimed, and counts as sent. */
-  "alarm-notice-lost"
+  "alarm-notice-lost",
+  /** What is recorded is told in a transaction of its own, which may be lost. */
+  "hook-after-commit",
+  /** An event of a mail does not wait for the one before. */
+  "hooks-out-of-order",
+  /** A try counts as received, whatever the receiver answered. */
+  "hook-ends-unreceived"
 ] as const
 export type Bug = (typeof BUGS)[number]
 

@@ -175,6 +175,8 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
     "SIGKILL",
     "SIGSTOP",
     "chat lost",
+    "receiver answers 500",
+    "receiver lost",
     "record event lost",
     "confirm alert lost",
     "release alert lost",
@@ -216,7 +218,8 @@ const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
       ...ledger.violations,
       ...unjustified(world),
       ...missingEvents(database, mails),
-      ...wrongAlerts(world)
+      ...wrongAlerts(world),
+      ...(yield* world.hooks.violations)
     ]
     const process = processes.at(-1)
     for (const { category, end, key, to } of asks) {
@@ -312,7 +315,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
 
 /**
  * What happens to mail after it was accepted: notifications, the poll, alerts and their sweep, alarms, suppressions, people
- * who are erased, deferrals that end in their callers' state. Invariants E1, A1, A2, P1, S7, L2, R3.
+ * who are erased, deferrals that end in their callers' state, event hooks. Invariants E1, A1, A2, P1, S7, L2, R3, O1, O2.
  */
 export const deliveryWorld: SimulatedWorld = {
   name: "delivery",
@@ -328,12 +331,16 @@ export const deliveryWorld: SimulatedWorld = {
     "confirm alert lost",
     "fate bounced",
     "fate complained",
+    "hook claim lost",
+    "hook end lost",
     "mail sent by hand",
     "notification before its row",
     "notification lost on the way",
     "notification never comes",
     "person erased",
     "poll's look-up lost",
+    "receiver answers 500",
+    "receiver lost",
     "record event lost",
     "release alert lost",
     "result deferred",

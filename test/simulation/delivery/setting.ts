@@ -62,6 +62,7 @@ import {
   type Bug,
   BUGS
 } from "./bugs.ts"
+import { type Hooks, makeHooks } from "./hooks.ts"
 import { BASE_URL, type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
 import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
 
@@ -79,7 +80,8 @@ export const FAULTS = [
   "notifications never come",
   "list does not answer",
   "chat refuses",
-  "chat loses answers"
+  "chat loses answers",
+  "event hooks"
 ] as const
 type Fault = (typeof FAULTS)[number]
 
@@ -107,6 +109,7 @@ export interface DeliveryWorld {
   readonly look: Effect.Effect<void>
   readonly broker: DeferBroker
   readonly ledger: Ledger
+  readonly hooks: Hooks
   readonly mails: Array<VendorMail>
   readonly processes: Array<DeliveryProcess>
   readonly providers: Readonly<Record<SimProvider, ProviderModel>>
@@ -137,7 +140,17 @@ export const makeWorld = (
   const { note, saw } = chronicle
   const calm = { now: false }
   const ledger = makeLedger()
-  const { database, look } = watched(breakDatabase(planted, makeMailDatabase()), ledger)
+  const hooks = makeHooks({
+    seed,
+    bug: planted,
+    clock: kernelClock,
+    chronicle,
+    isOn: happens("event hooks"),
+    calm,
+    roadToStore: () => roadToStore(),
+    lost: () => lost("event hooks")
+  })
+  const { database, look } = watched(hooks.telling(breakDatabase(planted, makeMailDatabase())), ledger)
   const broker = makeDeferBroker({ visibilitySeconds: 60 })
   const measures = { now: NOTHING }
   const board = breakBoard(planted, makeAlarmBoard(measures))
@@ -450,6 +463,7 @@ export const makeWorld = (
     yield* attached.queue
       .consume((message) => here(Context.get(context, RetryHandler).handle(message)), { concurrency: 3 })
       .pipe(Effect.exit, Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
+    yield* hooks.dispatch(process)
     const recording = Context.get(context, EventRecording)
     processes.push(
       Object.assign(process, {
@@ -499,6 +513,7 @@ export const makeWorld = (
     look,
     broker,
     ledger,
+    hooks,
     mails,
     processes,
     providers,

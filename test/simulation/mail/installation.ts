@@ -275,15 +275,18 @@ export const makeInstallation = (options: InstallationOptions): Installation => 
     const scope = yield* Scope.make()
     const { queueing } = options
     const road = <A>(operation: string, apply: Effect.Effect<A, StoreUnavailable>) =>
-      call(
-        process,
-        chance,
-        options.roadToStore(process, true),
-        Effect.provideService(apply, Clock.Clock, options.databaseClock),
-        () => {
-          options.chronicle.saw(`queue ${operation} lost`)
-          return storeDown("connection lost")
-        }
+      // Each try finds the road as it is then.
+      Effect.suspend(() =>
+        call(
+          process,
+          chance,
+          options.roadToStore(process, true),
+          Effect.provideService(apply, Clock.Clock, options.databaseClock),
+          () => {
+            options.chronicle.saw(`queue ${operation} lost`)
+            return storeDown("connection lost")
+          }
+        )
       )
     if (queueing?.isOn === true) {
       const withQueue = queueing.connect(process, outside, {
