@@ -322,7 +322,10 @@ const conclude = Effect.fnUntraced(function* (
   const ambiguous =
     hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
-  if (end !== undefined) parts.memory.settle(details.keyHash, end, yield* uptime, doubtOf(trace))
+  // The deferral of a queued mail is in its request, where that could be written: the process knows of the doubt alone.
+  const kept =
+    end !== undefined && !isCounted && result.status === "deferred" ? { ...end, result: undefined } : end
+  if (kept !== undefined) parts.memory.settle(details.keyHash, kept, yield* uptime, doubtOf(trace))
   const write = record(parts, rowOf(parts.config, result, details, trace, end))
   const recorded = yield* hold.isDeferred === true ? untilWritten(parts, write) : write
   if (recorded === undefined) return result

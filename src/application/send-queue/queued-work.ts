@@ -46,6 +46,8 @@ export interface QueuedWork {
   holdMs: number | undefined
   /** Refusals in a row, with those of this attempt. */
   refusals: number
+  /** The database has said what it knows of the key. */
+  isHeard: boolean
   /** What has to be written yet. */
   unwritten: QueueMove | undefined
   /** Something was written. */
@@ -244,7 +246,9 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
       begin: (entry) =>
         entry.claim === undefined
           ? parts.store.begin(entry)
-          : queue.queue.begin({ ...entry, claim: entry.claim, held }),
+          : Effect.tap(queue.queue.begin({ ...entry, claim: entry.claim, held }), () =>
+              Effect.sync(() => void (work.isHeard = true))
+            ),
       beginRetry: (entry) => queue.queue.beginRetry({ ...entry, held }),
       record: (row) =>
         Effect.suspend(() =>

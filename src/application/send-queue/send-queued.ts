@@ -63,11 +63,16 @@ const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
   }
 }
 
-/** The end of an earlier send of the key is the request's, too. */
-const replayed = (work: QueuedWork, result: SendResult): QueueMove =>
-  result.status === "deferred"
-    ? waitForKey(work, DEFERRED_ELSEWHERE_MS)
+/**
+ * The end of an earlier send of the key is the request's, too. A failure that only this process remembers is none: it may not have been able
+ * to ask anybody, and the key will tell once the database answers.
+ */
+const replayed = (work: QueuedWork, result: SendResult): QueueMove => {
+  if (result.status === "deferred") return waitForKey(work, DEFERRED_ELSEWHERE_MS)
+  return result.status === "failed" && !work.isHeard
+    ? waitForKey(work)
     : moveTo(work, result.status, { error: result.ok ? null : result.error, result })
+}
 
 /** Its first attempt, or one after a refusal; the move that is left to write, if any. */
 const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork) {

@@ -41,6 +41,7 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   next: undefined,
   holdMs: undefined,
   refusals: mail.refusals,
+  isHeard: false,
   unwritten: undefined,
   isMoved: false
 })

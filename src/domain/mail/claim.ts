@@ -301,7 +301,11 @@ export const reportedClaim = (
 
 /** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
 export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
-  if (claim === undefined || claim.owner !== end.owner || claim.leaseUntil === NO_LEASE) return undefined
+  if (claim === undefined) return undefined
+  // An acceptance ends a deferral, whoever learned of it: every later call hears of the same mail (S9).
+  const endsDeferral = claim.state === "deferred" && end.state === "accepted" && end.result !== undefined
+  const isOwned = claim.owner === end.owner && claim.leaseUntil !== NO_LEASE
+  if (!isOwned && !(endsDeferral && claim.leaseUntil === NO_LEASE)) return undefined
   const ambiguous = claim.ambiguous || end.ambiguous
   // What was reported stays: a retry that ends later changes no answer (S9).
   if (end.result === undefined || claim.state === "accepted")

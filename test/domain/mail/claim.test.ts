@@ -196,7 +196,13 @@ describe("claim of a key", () => {
     fc.assert(
       fc.property(anyClaim, states, fc.boolean(), ends, (stored, state, ambiguous, end) => {
         const settled = settledClaim(stored, { owner: "o", state, ambiguous, result: end }, NOW)
-        if (stored.leaseUntil === NO_LEASE) return assert.isUndefined(settled)
+        const byAnother = settledClaim(stored, { owner: "another", state, ambiguous, result: end }, NOW)
+        if (stored.leaseUntil === NO_LEASE) {
+          // An acceptance ends a deferral, whoever learned of it (S9).
+          const isEnded = stored.state === "deferred" && state === "accepted" && end !== undefined
+          assert.strictEqual(settled?.state, isEnded ? "accepted" : undefined)
+          return assert.deepStrictEqual(byAnother, settled)
+        }
         assert.isDefined(settled)
         assert.strictEqual(settled.leaseUntil, NO_LEASE)
         assert.strictEqual(settled.ambiguous, stored.ambiguous || ambiguous)
@@ -206,7 +212,7 @@ describe("claim of a key", () => {
         const kept = end === undefined ? undefined : settled.result
         if (settled.state === "ended" && kept !== undefined && !kept.ok)
           assert.deepInclude(kept, { status: "failed", kind: "ambiguous", error: "e" })
-        assert.isUndefined(settledClaim(stored, { owner: "another", state, ambiguous, result: end }, NOW))
+        assert.isUndefined(byAnother)
       }),
       { numRuns: 2000 }
     )

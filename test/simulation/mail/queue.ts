@@ -247,7 +247,9 @@ export const makeQueueing = (options: QueueingOptions) => {
         () => chance.int(200, 1_500) * Math.min(8, 1 + Math.floor(idle / 8)),
         take,
         () => {
-          const isDue = queued().some(({ dueAt }) => dueAt !== undefined && dueAt <= now() + LEASE_MS)
+          const isDue = queued().some(
+            ({ dueAt }) => dueAt !== undefined && dueAt <= databaseClock.currentTimeMillisUnsafe() + LEASE_MS
+          )
           idle = isDue ? 0 : idle + 1
           return isDue
         }

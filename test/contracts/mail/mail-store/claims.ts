@@ -170,6 +170,27 @@ export const claims = (it: MailTests): void => {
       })
     )
 
+    it.effect(
+      "ends a deferral by an acceptance that a retry learned of without a claim of its own (S9)",
+      () =>
+        Effect.gen(function* () {
+          const { end, eventOf, first, one, second, world } = yield* twoCopies
+          yield* eventOf(first)
+          const retry = retrying(one)
+          assert.deepInclude(yield* world.store.beginRetry(retry), { _tag: "Settled" })
+          const settle = settling({ claim: retry }, one, "accepted", "sent")
+          const result = { ...resultOf("sent", one.details.idempotencyKey), providerMessageId: first }
+          const learned = { rowId: retry.rowId, providerMessageId: first, settle: { ...settle, result } }
+          yield* world.store.record(attempt(one, "sent", learned))
+          yield* eventOf(second)
+          const again = yield* world.store.begin(asking(one))
+          assert.strictEqual(again.decision._tag, "Replay")
+          if (again.decision._tag === "Replay")
+            assert.deepInclude(again.decision.result, { status: "sent", providerMessageId: first })
+          assert.deepInclude(yield* end, { outcome: "sent", providerMessageId: first })
+        })
+    )
+
     it.effect("keeps what was reported of a deferral while its retry is under way (S9)", () =>
       Effect.gen(function* () {
         const { end, eventOf, first, one, second, world } = yield* twoCopies
