@@ -102,7 +102,14 @@ export const mayLeave = Effect.fnUntraced(function* (
 })
 
 /** The error of a send that could not note in its claim that a request leaves, and so asked no provider, or no further one. */
-export const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
+
+/** The error of a send in doubt that may have lost its key, and so queued no retry. */
+export const NOT_HELD = "not deferred, since the database does not say whether the key is still held"
+
+/** Whether a send failed for want of the database: its key tells how it goes on, once that answers. */
+export const isForTheKeyToTell = (error: string | null): boolean =>
+  error !== null && [NOT_KEPT, NOT_HELD].some((reason) => error.endsWith(reason))
 
 /**
  * The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. A key in doubt

@@ -35,9 +35,12 @@ export const untilAnswered = <A>(
     )
   })
 
+/** How often an acceptance is written again: for 10 minutes. */
+const ACCEPTANCE = Schedule.spaced(ASK_AGAIN).pipe(Schedule.upTo({ times: 120 }))
+
 /**
- * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row, which is written a second time
- * instead: in a process that was frozen, the overdue timer fires before the answer is read. Any other outcome waits here until the
+ * Writes the row and returns the lease. An acceptance is never repeated for the sake of its row: a message that came back after a
+ * process died would be sent again, so that it waits for no longer than an outage mostly lasts. Any other outcome waits here until the
  * store takes it: a message that came back without it would cost an attempt that the schedule does not have.
  */
 export const recordRetry = (
@@ -48,7 +51,7 @@ export const recordRetry = (
   const write = bounded(parts, "record", Effect.asVoid(parts.store.record(row)))
   return row.outcome === "sent"
     ? write.pipe(
-        Effect.retry({ times: 1 }),
+        Effect.retry({ schedule: ACCEPTANCE, while: ({ isRetryable }) => isRetryable }),
         Effect.catch((error) =>
           Effect.logError(
             "a retry was accepted, but its row could not be written: the log shows it as deferred until an event settles it",

@@ -7,7 +7,7 @@ import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
-import { NOT_KEPT } from "../mail/hold.ts"
+import { isForTheKeyToTell } from "../mail/hold.ts"
 import { countSend } from "../mail/metrics.ts"
 import { bounded } from "../mail/retry-store.ts"
 import type { SendParts, Terms } from "../mail/sending.ts"
@@ -129,9 +129,7 @@ const moveOf = (queue: QueueParts, work: QueuedWork, row: RecordSend): QueueMove
       record: row
     })
   }
-  // The key will tell, once the database answers.
-  if (row.outcome === "failed" && error?.endsWith(NOT_KEPT) === true)
-    return { ...waitForKey(work), tried, error }
+  if (row.outcome === "failed" && isForTheKeyToTell(error)) return { ...waitForKey(work), tried, error }
   if (mayGoBack(row.outcome, row.errorKind, isFree)) {
     work.refusals += 1
     const dueMs = waitMs(queue, work)
