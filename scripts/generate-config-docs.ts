@@ -33,10 +33,9 @@ export const configurationPage = (): string =>
     "",
     "Generated from `src/runtime/settings/table.ts` by `scripts/generate-config-docs.ts`; edit the table, not this page.",
     "",
-    "Settings are environment variables (on the edge: bindings). One that is set but empty counts as unset, but for",
-    "`EMAIL_DEFER_QUEUE_URL`. White space around a value is dropped. All of them are checked at the start and every problem",
-    "is reported at once, by name; an unknown name that looks like one of ours is warned about. Secrets are never logged.",
-    "`{NAME}` in a default stands for the value of that setting.",
+    "Settings are environment variables (on the edge: bindings). An empty one counts as unset, except `EMAIL_DEFER_QUEUE_URL`.",
+    "All are checked at the start and every problem is reported by name, also an unknown name that looks like a setting. Secrets",
+    "are never logged. `{NAME}` in a default is the value of that setting.",
     "",
     Object.values(AREAS).map(section).join("\n\n"),
     ""

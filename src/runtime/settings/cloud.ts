@@ -8,11 +8,11 @@ export const cloud = area("Cloud account", {
     fallback: "us-east-1"
   })`Region of the cloud services.`,
   installation: open("INSTALLATION", installation)`
-    Name of this installation, where another one lives in the same account and region (staging beside production): its stacks, queues, log
-    groups, metrics and function are named after it. With INSTALLATION=staging they are named postlane-staging, and can exist next to those of postlane.`,
+    Name of this installation, if another one is in the same account and region. With staging, its stacks, queues, log groups, metrics
+    and function are named postlane-staging.`,
   accessKeyId: secret("CLOUD_ACCESS_KEY_ID", text)`
-    Access key. Unset, the first of these signs that is there: AWS_ACCESS_KEY_ID in the environment, AWS_WEB_IDENTITY_TOKEN_FILE, a
-    profile (AWS_PROFILE), the container's endpoint, the instance role (IMDSv2). Embedded and unset, provider_b is simulated.`,
+    Access key. Unset, the first that exists: AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, a profile (AWS_PROFILE), the container's
+    endpoint, the instance role (IMDSv2). Embedded and unset, provider_b is simulated.`,
   secretAccessKey: secret("CLOUD_SECRET_ACCESS_KEY", text)`Secret of the access key.`,
   sessionToken: secret("CLOUD_SESSION_TOKEN", text)`Session token, needed with temporary keys.`,
   stsEndpoint: open("STS_ENDPOINT", httpUrl, vendor)`Address of AWS STS (AWS_ENDPOINT_URL is not read).`,
@@ -20,11 +20,10 @@ export const cloud = area("Cloud account", {
   s3Endpoint: open("S3_ENDPOINT", httpUrl, vendor)`Address of the S3 API.`,
   s3Region: open("S3_REGION", region, { otherwise: "{CLOUD_REGION}" })`Region of the buckets.`,
   s3AccessKeyId: secret("S3_ACCESS_KEY_ID", text)`
-    Access key of the buckets alone, such as a compatible service's, which signs nothing else. Unset, that of the account.`,
-  s3SecretAccessKey: secret("S3_SECRET_ACCESS_KEY", text)`Secret of the access key of the buckets.`,
+    Access key of the buckets alone, such as a compatible service's. Unset, the account's.`,
+  s3SecretAccessKey: secret("S3_SECRET_ACCESS_KEY", text)`Secret of that key.`,
   s3Encryption: open("S3_SSE", oneOf(["none", "AES256", "aws:kms"]), { fallback: "none" })`
-    How every object that is written asks to be encrypted at rest. none: as the bucket does by default. Services without a key
-    store refuse the others.`,
+    Encryption at rest that writes ask for; none: the bucket's default. Services without a key store refuse the others.`,
   sqsEndpoint: open("SQS_ENDPOINT", httpUrl, vendor)`Address of the SQS API.`,
   bedrockEndpoint: open("BEDROCK_ENDPOINT", httpUrl, vendor)`Address of the Bedrock API (batch jobs).`,
   bedrockRuntimeEndpoint: open("BEDROCK_RUNTIME_ENDPOINT", httpUrl, vendor)`

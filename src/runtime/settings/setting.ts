@@ -29,8 +29,7 @@ export interface Setting extends Notes {
 /** What holds while a setting is unset, in words; `code` writes a value. */
 export const defaultOf = (setting: Setting, code: (value: string) => string): string => {
   const { fallback, generated = false, otherwise, unit } = setting
-  if (fallback === undefined)
-    return otherwise ?? (generated ? "none; embedded: generated, kept in the data folder" : "none")
+  if (fallback === undefined) return otherwise ?? (generated ? "none; embedded: generated" : "none")
   return unit === undefined ? code(fallback) : `${code(fallback)} (${unit})`
 }
 

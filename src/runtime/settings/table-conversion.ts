@@ -15,43 +15,42 @@ export const conversion = area("Conversion", {
   temperature: open("HIFI_TEMPERATURE", decimal, { otherwise: "none is sent" })`
     Temperature of its calls. Newer models refuse any.`,
   withoutModel: open("HIFI_UNAVAILABLE", oneOf(["fail", "standard"]), { fallback: "fail" })`
-    What becomes of a conversion that asked for high fidelity and got it on no page. fail: it fails, free of charge, and says so.
-    standard: it is completed without it and charged as a standard one. Where only some pages lack it, the result says which.`,
+    What happens if a conversion asked for high fidelity and no page got it. fail: it fails, free of charge. standard: it is completed
+    and charged as a standard one. If only some pages lack it, the result names them.`,
   inputUsdPerMtok: open("HIFI_INPUT_USD_PER_MTOK", decimal, {
     otherwise: "the list price of the model and its profile",
     unit: "USD a million tokens"
   })`
-    Price of the model's input. The list prices that are known are those of Claude 4.5 to Opus 4.7 (aws.amazon.com/bedrock/pricing).`,
+    Price of the model's input. Known list prices: Claude 4.5 to Opus 4.7 (aws.amazon.com/bedrock/pricing).`,
   outputUsdPerMtok: open("HIFI_OUTPUT_USD_PER_MTOK", decimal, {
     otherwise: "the list price of the model and its profile",
     unit: "USD a million tokens"
   })`
-    Price of the model's output. The list prices that are known are those of Claude 4.5 to Opus 4.7 (aws.amazon.com/bedrock/pricing).`,
+    Price of the model's output, likewise.`,
   ocr: open("OCR", oneOf(["auto", "off"]), { fallback: "auto" })`
-    auto: pages whose text layer cannot be used are read from their pictures, on this machine (Tesseract), where no model reads
-    them. off: they stay pictures.`,
+    auto: pages without a usable text layer are read from their pictures on this machine (Tesseract), unless a model reads them.
+    off: they stay pictures.`,
   ocrLanguages: open("OCR_LANGUAGES", languages, { fallback: "eng,deu,fra,spa" })`
-    Languages that scans are read in, the commonest first, by Tesseract's codes. Any other than the four needs its package
+    Languages of scans by Tesseract's codes, the commonest first. Other ones need their package
     ${"`@tesseract.js-data/CODE`"} installed.`,
   ocrWorkers: open("OCR_WORKERS", integer(1, 64), {
     otherwise: "one less than the processors, 4 at most",
     unit: "threads"
   })`
-    Pages that are read at once in a process, each in a thread of some 350 MB that ends when there is nothing to read.`,
+    Pages that a process reads at once, each in a thread of about 350 MB.`,
   ocrMaxPages: open("OCR_MAX_PAGES", integer(1), { fallback: "2000", unit: "pages" })`
-    Scans of a document that are read: those on its first pages. Later ones stay pictures, and say so.`,
+    Scans of a document that are read. Later ones stay pictures and say so.`,
   ocrPageSeconds: open("OCR_PAGE_SECONDS", integer(1, 3600), { fallback: "60", unit: "seconds" })`
-    Time of a processor (before Node 24.6, by the clock) that a page may take; then it stays a picture. Most take five seconds.`,
+    Processor time of a page (before Node 24.6, elapsed time); after it the page stays a picture. Most take five seconds.`,
   perOwner: open("CONVERSIONS_PER_OWNER", integer(1), { otherwise: "no limit", unit: "pieces of work" })`
-    Chunks of one owner that are in progress at once, in all processes together, and as many layout-true results. Owners take turns in
-    any case; Word documents and pictures are one at a time.`,
+    Chunks of one owner in progress at once over all processes, and as many layout-true results.`,
   dailyBudgetUsd: open("MODEL_DAILY_BUDGET_USD", decimal, { otherwise: "no limit", unit: "USD" })`
-    What models may cost a day (UTC). Past it, jobs that use a model are paused until the next day, or until it is raised.`
+    What models may cost a day (UTC). Beyond it, jobs that use one are paused until the next day or a higher budget.`
 })
 
 export const batch = area("Batch lane", {
   enabled: open("BATCH_CONVERSION_ENABLED", flag, { fallback: "0" })`
-    Master switch of the batch lane; read when a job is created and when the driver starts.`,
+    Switches the batch lane on; read when a job is created and when the driver starts.`,
   bucket: open("BATCH_CONVERSION_S3_BUCKET", bucket)`
     Bucket of batch inputs and outputs; the lane stays off without it.`,
   roleArn: open("BATCH_CONVERSION_ROLE_ARN", text)`
@@ -59,11 +58,11 @@ export const batch = area("Batch lane", {
   minPages: open("BATCH_CONVERSION_MIN_PAGES", integer(1), { fallback: "600", unit: "pages" })`
     Fewest pages of a job that is not a bulk item.`,
   minRecords: open("BATCH_CONVERSION_MIN_RECORDS", integer(1), { fallback: "100", unit: "records" })`
-    Below this many records a job runs on demand; set it to the account's quota.`,
+    A job with fewer records runs on demand; set it to the account's quota.`,
   maxRecords: open("BATCH_CONVERSION_MAX_RECORDS", integer(1), { fallback: "50000", unit: "records" })`
-    Above this many records a job runs on demand; set it to the account's quota.`,
+    A job with more records runs on demand; set it to the account's quota.`,
   timeoutHours: open("BATCH_CONVERSION_TIMEOUT_HOURS", integer(0), { fallback: "24", unit: "hours" })`
-    Time-out of a batch job, taken as 24 at least and 168 at most; the driver gives up 2 hours after it.`,
+    Time-out of a batch job, 24 to 168; the driver gives up 2 hours after it.`,
   maxFileMb: open("BATCH_CONVERSION_MAX_FILE_MB", integer(1, 1024), { fallback: "200", unit: "MB" })`
     Largest input shard; the provider takes files of 1 GB.`,
   pollSeconds: open("BATCH_CONVERSION_POLL_SECONDS", integer(1), { fallback: "300", unit: "seconds" })`
@@ -71,9 +70,9 @@ export const batch = area("Batch lane", {
   driverTickSeconds: open("BATCH_DRIVER_TICK_SECONDS", integer(1), { fallback: "60", unit: "seconds" })`
     How often the driver looks for work.`,
   localDelaySeconds: open("LOCAL_BATCH_DELAY_SECONDS", decimal, { fallback: "5", unit: "seconds" })`
-    Embedded: how long a job of the local batch service waits before it runs.`,
+    Embedded: delay of a local batch job.`,
   localFaults: open("LOCAL_BATCH_FAULTS", batchFaults, { otherwise: "nothing" })`
-    Embedded, for drills: what goes wrong at the local batch service, such as ${"`failed=0.1 unfinished=0.2 stop=60`"} (shares
+    Embedded: faults of the local batch service for drills, such as ${"`failed=0.1 unfinished=0.2 stop=60`"} (shares
     of the records, seconds that a stop takes), ${"`expires`"}, ${"`stops`"} (with ${"`unfinished`"} after the other records)
     or ${"`fails`"}.`
 })

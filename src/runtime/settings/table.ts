@@ -46,50 +46,47 @@ export const AREAS = {
   service: area("The service", {
     host: open("HOST", text, { fallback: "127.0.0.1" })`Address that the HTTP server listens on.`,
     port: open("PORT", port, { fallback: "8787" })`
-      Port of the HTTP server; 0: one that the system chooses, which the log names.`,
+      Port of the HTTP server; 0: the system chooses, and the log names it.`,
     baseUrl: open("BASE_URL", httpUrl, { otherwise: "http://{HOST}:{PORT}" })`
       Public address of the API; links in mails and pages start with it.`,
     olderBaseUrls: open("OLDER_BASE_URLS", httpUrls, { otherwise: "none" })`
-      Public addresses that the API had before, separated by commas: requests there are answered, and pages that came from there are ours.`,
+      Earlier public addresses of the API, separated by commas. Requests there are still answered.`,
     olderBaseUrlsUntil: open("OLDER_BASE_URLS_UNTIL", day)`
       The last day of those addresses, such as 2027-01-31 (UTC).`,
     trustedProxies: open("TRUSTED_PROXIES", proxies, {
-      otherwise: "none: the peer of a connection is the caller"
+      otherwise: "none: the peer is the caller"
     })`
-      Proxies in front of the HTTP server whose X-Forwarded-For is believed, so that callers are distinguished by their own addresses:
-      their addresses and networks, separated by commas, or how many stand one behind another. A number is safe only where nobody
-      reaches the server past them.`,
+      Proxies with a trusted X-Forwarded-For: their addresses and networks, separated by commas, or their number in a chain.
+      A number is safe only if no caller can reach the server past them.`,
     maxConnections: open("HTTP_MAX_CONNECTIONS", integer(16, 1_000_000), { fallback: "2048" })`
-      HTTP connections at once; each open page and each watched conversion holds one. One client address holds 256 at most, unless it is
-      a trusted proxy's or this machine's. The file descriptors that the process may open are a limit, too.`,
+      HTTP connections at once; each open page holds one. A client address has at most 256, unless it is a trusted proxy's or this
+      machine's. The process's file descriptors are a limit too.`,
     embedded: open("POSTLANE_EMBEDDED", flag, {
       otherwise: "1 under postlane start, 0 under postlane serve"
     })`
-      1: each part that is not configured is simulated or embedded (embedded Postgres, simulated providers, objects on disk).
-      0: nothing is simulated.`,
+      1: each part that is not configured is embedded or simulated (PostgreSQL, providers, objects on disk). 0: nothing is.`,
     roles: open("POSTLANE_ROLES", roles, { fallback: "all" })`
-      Which supervised parts this process runs: all, or a list of api, leader (driver, event poll, digests, alarms), retry,
-      send (the send queue), worker (chunks), intake (SMTP).`,
+      What this process does: all, or a list of api, leader, retry, send, worker, intake.`,
     dataDir: open("POSTLANE_DATA_DIR", text, { fallback: ".postlane" })`
-      Folder of the embedded Postgres, of objects, of the outbox and of generated tokens.`
+      Folder of the embedded PostgreSQL, objects, outbox and generated tokens.`
   }),
 
   access: area("Access", {
     proxySharedSecret: secret("PROXY_SHARED_SECRET", text, { generated: true })`
-      What callers of the relay, alert, poll and digest routes send in the header x-proxy-secret. Unset, every caller is refused.`,
+      The header x-proxy-secret of callers of the relay, alert, poll and digest routes. Unset, every caller is refused.`,
     adminToken: secret("ADMIN_TOKEN", text, { generated: true })`
       Embedded only: bearer token of the dev admin.`,
     ownerToken: secret("OWNER_TOKEN", text, { generated: true })`
       Embedded only: bearer token of the dev owner.`,
     redisUrl: secret("REDIS_URL", redisUrl)`
-      redis://host:6379 or rediss://host:6379: Redis or Valkey counts the rate limits of all processes. Unset, PostgreSQL does.`
+      redis://host:6379 or rediss://host:6379 of a Redis or Valkey that counts rate limits. Unset, PostgreSQL does.`
   }),
 
   domains: area("Domains and senders", {
     sender: open("SENDER_DOMAIN", domain, { fallback: "postlane.test" })`
       The domain that mail is sent from.`,
     legacy: open("LEGACY_DOMAIN", domain, { fallback: "legacy.postlane.test" })`
-      The older domain: a From address on it, or on a subdomain of it, is rewritten to SENDER_DOMAIN.`,
+      The older domain: a From address on it or a subdomain is rewritten to SENDER_DOMAIN.`,
     inbound: open("INBOUND_DOMAIN", domain, { fallback: "in.postlane.test" })`
       The domain of the mailboxes that take documents.`,
     from: open("EMAIL_FROM", mailbox, { otherwise: "Postlane <noreply@{SENDER_DOMAIN}>" })`
@@ -98,73 +95,69 @@ export const AREAS = {
 
   database: area("Database", {
     url: secret("DB_URL", databaseUrl)`
-      postgres://user@host:port/database, PostgreSQL 15 or later. Unset, mail goes out without a log row and without a
-      suppression check.`,
+      postgres://user@host:port/database, PostgreSQL 15 or later. Unset, mail goes out without log row and suppression check.`,
     secretKey: secret("DB_SECRET_KEY", text, { alias: "DB_SERVICE_KEY" })`
-      Password of the database, where DB_URL holds none.`,
+      Database password, if DB_URL has none.`,
     serviceRoleKey: secret("DB_SERVICE_ROLE_KEY", text)`
-      Password of the database, where neither DB_URL nor DB_SECRET_KEY gives one.`,
+      Database password, if neither DB_URL nor DB_SECRET_KEY gives one.`,
     prepare: open("DB_PREPARE", flag, { fallback: "1" })`
-      0: statements are not prepared by name, for a pooler in transaction mode that does not keep prepared statements (PgBouncer before
-      1.21).`
+      0: no named prepared statements, for a pooler that does not keep them (PgBouncer before 1.21).`
   }),
 
   sending: area("Sending", {
     primary: open("EMAIL_PRIMARY", oneOf([...Provider.literals, "none"]), { otherwise: DEFAULT_PRIMARY })`
       Tried first: ${Provider.literals.join(", ")}; or none, for documents alone.`,
     fallback: open("EMAIL_FALLBACK", oneOf(Provider.literals))`
-      Tried when the primary is unavailable. Unset, there is no fail-over (where all are simulated and
-      EMAIL_PRIMARY is unset, too: provider_b).`,
+      Tried when the primary is unavailable. Unset, there is no fail-over (provider_b, if all are simulated and EMAIL_PRIMARY is
+      unset too).`,
     attemptTimeoutMs: open("EMAIL_ATTEMPT_TIMEOUT_MS", integer(1, 600_000), {
       fallback: "15000",
       unit: "milliseconds"
     })`
-      How long one attempt at a provider may take; after it the attempt is ambiguous.`,
+      Limit of one attempt at a provider; after it the attempt is ambiguous.`,
     dbTimeoutMs: open("EMAIL_DB_TIMEOUT_MS", integer(1, 600_000), { fallback: "2500", unit: "milliseconds" })`
-      How long the suppression look-up (with the relay's claim) may delay a send, and how long the log write may.`
+      Limit of the suppression look-up with the claim, and of the log write.`
   }),
 
   providerA: area("provider_a (Resend)", {
     apiKey: secret("PROVIDERA_API_KEY", text)`
-      API key; required whenever provider_a is primary or fallback. Embedded and unset, provider_a is simulated.`,
+      API key; required if provider_a is primary or fallback. Embedded and unset, provider_a is simulated.`,
     webhookSecrets: secret("PROVIDERA_WEBHOOK_SECRET", text, { generated: true })`
-      Signing secret of the event webhook; several, separated by spaces, while one is being replaced. Unset, every event is
-      refused.`,
+      Signing secret of the event webhook; during a rotation several, separated by spaces. Unset, every event is refused.`,
     baseUrl: open("PROVIDERA_BASE_URL", httpUrl, vendor)`Address of the provider's API.`,
     userAgent: open("PROVIDERA_USER_AGENT", userAgent, {
       fallback: "postlane"
-    })`What sends call themselves there.`,
+    })`User agent of sends.`,
     costUsd: open("EMAIL_PROVIDERA_COST_USD", decimal, { fallback: "0.0004", unit: "USD a message" })`
-      Price of a message in email_log.cost_usd: Resend's Pro plan (resend.com/pricing).`
+      Price in email_log.cost_usd: the Pro plan (resend.com/pricing).`
   }),
 
   providerB: area("provider_b (Amazon SES)", {
     region: open("PROVIDERB_REGION", region, { otherwise: "{CLOUD_REGION}, else us-east-1" })`
       Region of Amazon SES.`,
     configurationSet: open("EMAIL_PROVIDERB_CONFIGURATION_SET", configurationSet)`
-      Configuration set of sends that name none. Unset, the identity's default set applies.`,
+      Configuration set of sends that name none. Unset, the identity's default.`,
     outreachConfigurationSet: open("PROVIDERB_CONFIGURATION_SET", configurationSet, {
       fallback: "outreach-set"
     })`
       Configuration set of outreach mail.`,
     outreachFooter: open("OUTREACH_FOOTER", text, { otherwise: "a line that names SENDER_DOMAIN" })`
-      Last lines of outreach mail: the sender's postal address, which the law of most places asks for, and why the reader gets
-      it.`,
+      Last lines of outreach mail: the sender's postal address, which most laws require, and why the reader gets it.`,
     webhookSecret: secret("PROVIDERB_WEBHOOK_SECRET", text, { generated: true })`
-      What the event bus sends in the header X-Webhook-Secret. Unset, every event is refused.`,
+      The header X-Webhook-Secret of the event bus. Unset, every event is refused.`,
     endpoint: open("PROVIDERB_ENDPOINT", httpUrl, vendor)`Address of the SES v2 API.`,
     costUsd: open("EMAIL_PROVIDERB_COST_USD", decimal, { fallback: "0.0001", unit: "USD a message" })`
-      Price of a message in email_log.cost_usd (aws.amazon.com/ses/pricing).`
+      Price in email_log.cost_usd (aws.amazon.com/ses/pricing).`
   }),
 
   smtp: area("smtp (a relay of your own)", {
     url: secret("SMTP_URL", relayUrl)`
-      smtps://user:password@host:465 or smtp://user:password@host:587; required whenever smtp is primary or fallback. %-encode user
-      name and password. Embedded and unset, smtp is simulated.`,
+      smtps://user:password@host:465 or smtp://user:password@host:587, user name and password percent-encoded; required if smtp is
+      primary or fallback. Embedded and unset, smtp is simulated.`,
     tls: open("SMTP_TLS", oneOf(["required", "optional"]), { fallback: "required" })`
-      optional: with smtp://, a relay that offers no STARTTLS is used without TLS. A password is sent without TLS to this machine alone.`,
+      optional: smtp:// works without TLS if the relay offers no STARTTLS; a password goes without TLS to this machine only.`,
     bounceAddress: open("BOUNCE_ADDRESS", returnAddress)`
-      Where delivery reports about mail of smtp come back to, such as bounce@bounces.example.com. Unset, to the From address.`
+      Where delivery reports of smtp return to, such as bounce@bounces.example.com. Unset, the From address.`
   }),
 
   postmark: area("postmark (Postmark)", {
@@ -184,10 +177,10 @@ export const AREAS = {
 
   retryQueue: area("Delayed retry queue", {
     address: open("EMAIL_DEFER_QUEUE_URL", queueAddress, {
-      otherwise: "postgres:email-defer where there is a database, else none"
+      otherwise: "postgres:email-defer with a database, else none"
     })`
-      Where an ambiguous send waits for its retry on the same key: https://sqs.… (SQS) or postgres:NAME (a queue in the
-      database). Set but empty: no queue, an ambiguous send ends failed.`,
+      Where an ambiguous send waits for its retry: https://sqs.… (SQS) or postgres:NAME (in the database). Set but empty: no queue,
+      an ambiguous send ends failed.`,
     delaysSeconds: open("EMAIL_DEFER_DELAYS_SECONDS", delays, {
       fallback: DEFAULT_DEFER_DELAYS_SECONDS.join(","),
       unit: "seconds"
@@ -197,44 +190,43 @@ export const AREAS = {
       fallback: "60",
       unit: "seconds"
     })`
-      How long a received message stays hidden before it comes back, unless its consumer keeps extending it.`
+      How long a received message stays hidden unless its consumer extends it.`
   }),
 
   sendQueue: area("Send queue", {
     concurrency: open("EMAIL_QUEUE_CONCURRENCY", integer(1, 1_000), { fallback: "32" })`
       Queued mails that one process sends at once.`,
     maxAgeHours: open("EMAIL_QUEUE_MAX_AGE_HOURS", decimal, { fallback: "24", unit: "hours" })`
-      A queued mail that providers refuse for so long ends failed.`,
+      A queued mail that providers refuse for this long ends failed.`,
     rateA: open("PROVIDERA_RATE_PER_SECOND", decimal, {
       otherwise: "2, raised to what its ratelimit-limit header says; simulated: 0",
       unit: "requests a second"
     })`
-      How often provider_a is asked, over all processes. 0: no pace.`,
+      Requests to provider_a, over all processes. 0: no limit.`,
     rateB: open("PROVIDERB_RATE_PER_SECOND", decimal, {
       otherwise: "the account's MaxSendRate, 14 until it is known; simulated: 0",
       unit: "requests a second"
     })`
-      How often provider_b is asked, over all processes. 0: no pace.`,
+      Requests to provider_b, over all processes. 0: no limit.`,
     vendorLimits: open("SIMULATE_VENDOR_LIMITS", flag, { fallback: "0" })`
-      1: the simulated provider_a takes two requests a second and refuses the rest, as Resend does by default.`
+      1: the simulated provider_a takes two requests a second, as Resend does.`
   }),
 
   events: area("Delivery events and alerts", {
     internalAlertUrl: open("INTERNAL_ALERT_URL", httpUrl, {
       otherwise: "{BASE_URL}/internal/email-alert on Node, else none"
     })`
-      Where the functions post delivery-failure alerts. On Node an address of another service gets those about provider_a's mail;
-      the process's own route is not called, the alert is raised in place.`,
+      Where the functions post delivery-failure alerts. On Node, another service's address gets those about provider_a's mail.`,
     internalSendEmailUrl: open("INTERNAL_SEND_EMAIL_URL", httpUrl, {
       otherwise: "{BASE_URL}/internal/send-email on Node, else none"
     })`
-      Where the customer digest posts its mails. A process that sends mail itself does not call its own route, but sends in place.`,
+      Where the customer digest posts its mails, if its process does not send mail itself.`,
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
-      How long rows of the send log are kept, a month at least; statistics stay. Rows with an open key, retry or alert are kept longer.`,
+      How long log rows are kept, at least a month. Rows with an open key, retry or alert are kept longer, statistics for ever.`,
     alertEmail: open("ALERT_EMAIL", mailbox, {
-      otherwise: "alerts@{SENDER_DOMAIN} where all providers are simulated, else none"
+      otherwise: "alerts@{SENDER_DOMAIN} if all providers are simulated, else none"
     })`
       The inbox that admin alerts go to.`,
     chatBotToken: secret("CHAT_BOT_TOKEN", text)`Token of the Telegram bot that posts admin alerts.`,
@@ -244,53 +236,51 @@ export const AREAS = {
 
   eventHooks: area("Event hooks", {
     url: open("EVENT_HOOK_URL", hookUrl)`
-      A receiver of all events of mails, suppressions and documents (Standard Webhooks); admins make more. Needs EVENT_HOOK_SECRET.`,
+      A receiver of all events (Standard Webhooks); admins make more. Needs EVENT_HOOK_SECRET.`,
     secrets: secret("EVENT_HOOK_SECRET", hookSecrets)`
-      What signs them: whsec_ and the base64 of 24 to 64 random bytes; two, separated by a space, while one is being replaced: both sign.`,
+      What signs them: whsec_ and the base64 of 24 to 64 random bytes; during a rotation two, separated by a space.`,
     privateNetworks: open("EVENT_HOOK_PRIVATE_NETWORKS", networks, {
-      otherwise: "this machine where embedded, else none"
+      otherwise: "embedded: this machine, else none"
     })`
-      Private addresses and networks (such as 10.0.0.0/8) that receivers may be at, separated by commas.`
+      Private networks (such as 10.0.0.0/8) that receivers may be in, separated by commas.`
   }),
 
   intake: area("Convert-by-email", {
     smtpPort: open("SMTP_PORT", port, { fallback: "2525" })`Port of the SMTP intake.`,
     tlsCert: open("SMTP_TLS_CERT", text)`
-      File of the certificate (PEM, with its chain) of the SMTP intake. Unset, STARTTLS is not offered.`,
+      File of the intake's certificate (PEM, with its chain). Unset, STARTTLS is not offered.`,
     tlsKey: open("SMTP_TLS_KEY", text)`File of that certificate's private key (PEM).`,
     trustedHops: open("TRUSTED_MAIL_HOPS", words, {
       otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
     })`
-      Names of the mail servers with trusted Authentication-Results, separated by commas.`,
+      Names of mail servers with trusted Authentication-Results, separated by commas.`,
     hopSecret: secret("TRUSTED_MAIL_HOP_SECRET", text)`
-      What the trusted hops write into the header X-Postlane-Hop of each mail. Set, a mail without it is not believed; Exchange Online
-      (protection.outlook.com) is trusted only with it, since its hosts relay the mail of all its customers.`,
+      The header X-Postlane-Hop of the trusted hops' mails. If set, a mail without it is not believed. Exchange Online
+      (protection.outlook.com) requires it.`,
     trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
-      Addresses and networks (such as 10.0.0.0/8) that hand over the mails of the trusted hops, separated by commas, besides this
-      machine, the hops' own addresses and what their names lead to.`,
+      Networks (such as 10.0.0.0/8) that hand over the hops' mails, separated by commas, in addition to this machine and the hops.`,
     replyChannel: open("CONVERT_REPLY_CHANNEL", oneOf(["workspace", "library"]), {
-      otherwise: "workspace where MAILAPI_SERVICE_ACCOUNT_KEY is set, else library"
+      otherwise: "workspace if MAILAPI_SERVICE_ACCOUNT_KEY is set, else library"
     })`
       How replies go out: workspace (the workspace mail API) or library (the mailer).`,
     bucket: open("CONVERT_EMAIL_BUCKET", bucket, { fallback: "convert-email-files" })`
-      Object storage of mails in progress. On the edge, the name of an R2 bucket's binding.`,
+      Object storage of mails in progress; on the edge an R2 binding.`,
     registerUrl: open("REGISTER_URL", httpUrl, { otherwise: "{BASE_URL}/register" })`
-      Where the reply to an unregistered sender leads to. Unset, a page that says whom to ask.`,
+      Where the reply to an unregistered sender leads.`,
     buyCreditsUrl: open("BUY_CREDITS_URL", httpUrl, { otherwise: "{BASE_URL}/credits" })`
-      Where the reply to a sender without enough credits leads to. Unset, a page that says whom to ask.`,
+      Where the reply to a sender without enough credits leads.`,
     serviceAccountKey: secret("MAILAPI_SERVICE_ACCOUNT_KEY", serviceAccountKey)`
-      Whole JSON of the service-account key with domain-wide delegation.`,
+      JSON of the service-account key with domain-wide delegation.`,
     sender: open("MAIL_SENDER", mailbox)`The mailbox that the workspace mail API sends as.`,
     mailApiUrl: open("MAILAPI_BASE_URL", httpUrl, vendor)`Address of the workspace mail API.`,
     authUrl: open("AUTH_URL", httpUrl, vendor)`Token endpoint of the workspace mail API.`
   }),
 
   submission: area("SMTP submission", {
-    port: open("SUBMISSION_PORT", port, { otherwise: "2587 under postlane start, else none: off" })`
-      Port on which programs with a sender token hand over mail, in a process with the role intake; 0: one that the system chooses,
-      which the log names.`,
+    port: open("SUBMISSION_PORT", port, { otherwise: "2587 under postlane start, else off" })`
+      Port for programs with a sender token, in a process with the role intake; 0: the system chooses, and the log names it.`,
     tls: open("SUBMISSION_TLS", oneOf(["starttls", "implicit"]), { fallback: "starttls" })`
-      starttls, which is required but from this machine, or implicit: TLS from the first byte on.`,
+      starttls (required except from this machine), or implicit: TLS from the first byte.`,
     tlsCert: open("SUBMISSION_TLS_CERT", text, { otherwise: "SMTP_TLS_CERT" })`
       File of its certificate (PEM, with its chain).`,
     tlsKey: open("SUBMISSION_TLS_KEY", text, { otherwise: "SMTP_TLS_KEY" })`
@@ -304,15 +294,15 @@ export const AREAS = {
     logLevel: open("POSTLANE_LOG_LEVEL", oneOf(LOG_LEVELS), { fallback: "info" })`
       The least severe log line that is written: ${LOG_LEVELS.join(", ")}.`,
     otlpEndpoint: open("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl)`
-      Address of an OpenTelemetry collector (OTLP over HTTP). Set, traces, metrics and logs are sent there too.`,
+      Address of an OpenTelemetry collector (OTLP over HTTP) for traces, metrics and logs.`,
     otlpHeaders: secret("OTEL_EXPORTER_OTLP_HEADERS", text)`
-      Headers for the collector, name=value, separated by commas, values percent-encoded.`,
+      Headers for the collector: name=value, separated by commas, values percent-encoded.`,
     serviceName: open("OTEL_SERVICE_NAME", text, { fallback: "postlane" })`
       Name of this service at the collector.`,
     tracesSampler: open("OTEL_TRACES_SAMPLER", text, { fallback: "parentbased_always_on" })`
-      Which traces are recorded, as OpenTelemetry names it: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio.`,
+      OpenTelemetry's sampler: always_on, always_off, traceidratio, or parentbased_ and one of these.`,
     tracesSamplerArg: open("OTEL_TRACES_SAMPLER_ARG", text, { otherwise: "1" })`
-      The share of traces that the samplers by ratio record, from 0 to 1.`
+      Share of traces that a ratio sampler records, 0 to 1.`
   })
 } as const
 
