@@ -2,7 +2,7 @@
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
- * (a sample), `--list` runs nothing.
+ * (a sample), `--list` runs nothing. At the end stands a table by area, and below it what is left, by name.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
  * its own time. What nobody noticed then, `--quick` leaves as it is; else each of it is planted alone, and all tests run: what is
@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { basename, join, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
-import { EQUIVALENT } from "./equivalent.ts"
+import { EQUIVALENT, WORDS } from "./equivalent.ts"
 import { noticedIn, unfitIn } from "./noticed.ts"
 import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
 import { type Failure, type Session, startSession } from "./session.ts"
@@ -31,14 +31,17 @@ const { positionals, values } = parseArgs({
   }
 })
 
-/** The pure rules, by the folder of the domain; of conversion the state machines, not what reads documents. */
-const RULES: Readonly<Record<string, string>> = {
-  mail: "src/{domain,application}/mail/**/*.ts",
-  delivery: "src/{domain,application}/delivery/*.ts",
-  batch: "src/{domain,application}/batch/*.ts",
-  accounts: "src/{domain,application}/accounts/*.ts",
-  inbound: "src/{domain,application}/inbound/*.ts",
-  conversion: "src/{domain,application}/conversion/{,work/}*.ts"
+/** The rings with rules: the domain's are pure; of the application's services some tests are no tests of one fault after another. */
+const RINGS = ["domain", "application"]
+
+/** Its areas; of conversion the state machines, not what reads documents. */
+const AREAS: Readonly<Record<string, string>> = {
+  mail: "**/*.ts",
+  delivery: "**/*.ts",
+  batch: "*.ts",
+  accounts: "*.ts",
+  inbound: "*.ts",
+  conversion: "{,work/}*.ts"
 }
 
 /** A place with its faults. */
@@ -76,14 +79,17 @@ const sqlTargets = (): ReadonlyArray<Target> =>
     }))
 
 const ruleTargets = (): ReadonlyArray<Target> =>
-  Object.entries(RULES)
-    .flatMap(([area, glob]) => globSync(glob).map((path) => ({ area, path })))
+  RINGS.flatMap((ring) =>
+    Object.entries(AREAS).flatMap(([area, files]) =>
+      globSync(`src/${ring}/${area}/${files}`).map((path) => ({ area, path, ring }))
+    )
+  )
     .toSorted((one, other) => (one.path < other.path ? -1 : 1))
     .filter(({ path }) => positionals.length === 0 || positionals.some((name) => path.includes(name)))
-    .map(({ area, path }) => {
+    .map(({ area, path, ring }) => {
       const rules = mutantsOfRules(path, readFileSync(path, "utf8"))
       return {
-        area,
+        area: `${ring}/${area}`,
         name: path,
         rules,
         mutants: rules.mutants,
@@ -95,15 +101,22 @@ const ruleTargets = (): ReadonlyArray<Target> =>
       }
     })
 
-interface Count {
-  killed: number
-  survived: number
-}
+/** What became of a fault. `words`: it is in what a text says, which is no rule. */
+type Verdict = "noticed at once" | "noticed alone" | "changes nothing" | "words" | "no program" | "left"
+
+const VERDICTS: ReadonlyArray<Verdict> = [
+  "noticed at once",
+  "noticed alone",
+  "changes nothing",
+  "words",
+  "left"
+]
 
 const every = Number(values.every)
 if (!Number.isSafeInteger(every) || every < 1) throw new Error("--every needs a whole number from 1 on")
 
-const counts = new Map<string, Count>()
+/** What became of the faults, by area. */
+const found = new Map<string, Array<{ readonly what: string; readonly verdict: Verdict }>>()
 const passed = new Set<string>()
 /** Faults so far, planted or left out of the sample. */
 let seen = 0
@@ -150,36 +163,78 @@ const noticedAtOnce = async (targets: ReadonlyArray<Target>): Promise<ReadonlyMa
   }
 }
 
+/** Its own tests first, since most faults are noticed there; what the first of all says that notices it. */
+const runTests = async (session: Session, tests: ReadonlyArray<string>): Promise<Failure> => {
+  for (const test of tests) {
+    const failure = await session.run([test])
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
+
+/** The faults with a name each: those that read alike are counted. */
+const named = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<readonly [name: string, mutant: Mutant]> => {
+  const alike = new Map<string, number>()
+  return mutants.map((mutant) => {
+    const count = (alike.get(mutant.about) ?? 0) + 1
+    alike.set(mutant.about, count)
+    return [count === 1 ? mutant.about : `${mutant.about} (${count})`, mutant]
+  })
+}
+
 const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<Mutant, string>) => {
   const tests = values.tests ?? target.tests
-  const count = counts.get(target.area) ?? { killed: 0, survived: 0 }
-  counts.set(target.area, count)
-  for (const mutant of target.mutants) {
-    const { about, line, text } = mutant
-    const what = `${target.name}:${line} ${about}`
-    if (!about.includes(values.only)) continue
+  const said = found.get(target.area) ?? []
+  found.set(target.area, said)
+  const faults = named(target.mutants)
+  for (const name of Object.keys(EQUIVALENT[target.name] ?? {}))
+    if (!faults.some(([fault]) => fault === name)) throw new Error(`${target.name} has no fault: ${name}`)
+  for (const [name, mutant] of faults) {
+    const what = `${target.name}:${mutant.line} ${name}`
+    if (!name.includes(values.only)) continue
     seen += 1
     if (seen % every !== 0) continue
-    const reason = EQUIVALENT[target.name]?.[about]
-    if (reason !== undefined) {
-      console.log(`changes nothing  ${what} (${reason})`)
-      continue
+    const say = (verdict: Verdict, why = "") => {
+      console.log(`${verdict.padEnd(15)}  ${what}${why === "" ? "" : ` (${why})`}`)
+      said.push({ what, verdict })
     }
     const by = noticed.get(mutant)
-    if (by !== undefined || values.quick) {
-      console.log(by === undefined ? `NOT NOTICED      ${what}` : `killed           ${what} (${by})`)
-      count[by === undefined ? "survived" : "killed"] += 1
-      continue
+    const reason = EQUIVALENT[target.name]?.[name]
+    if (by !== undefined) say("noticed at once", by)
+    else if (reason !== undefined) say(reason.startsWith(WORDS) ? "words" : "changes nothing", reason)
+    else if (values.quick) say("left")
+    else {
+      await beforehand(session, tests)
+      const invalid = await target.plant(session, mutant.text)
+      const failure = invalid === undefined ? await runTests(session, tests) : undefined
+      await target.plant(session, undefined)
+      if (invalid !== undefined) say("no program", invalid)
+      else say(failure === undefined ? "left" : "noticed alone", failure)
     }
-    await beforehand(session, tests)
-    const invalid = await target.plant(session, text)
-    const failure = invalid === undefined ? await session.run(tests) : undefined
-    await target.plant(session, undefined)
-    if (invalid !== undefined) console.log(`no program       ${what} (${invalid})`)
-    else if (failure !== undefined) console.log(`killed           ${what} (${failure})`)
-    else console.log(`SURVIVED         ${what}`)
-    if (invalid === undefined) count[failure === undefined ? "survived" : "killed"] += 1
   }
+}
+
+/** A row of the table, and its share of the noticed among those that could be. */
+const rowOf = (verdicts: ReadonlyArray<Verdict>) => {
+  const count = (...wanted: ReadonlyArray<Verdict>) => verdicts.filter((one) => wanted.includes(one)).length
+  const noticed = count("noticed at once", "noticed alone")
+  const share = noticed + count("left") === 0 ? 1 : noticed / (noticed + count("left"))
+  return { cells: VERDICTS.map((verdict) => count(verdict)), share }
+}
+
+const printTable = () => {
+  const rows = [...found].map(([area, faults]) => ({ area, ...rowOf(faults.map(({ verdict }) => verdict)) }))
+  console.log(`\n| area | faults | ${VERDICTS.join(" | ")} | % |`)
+  console.log(`|---|---|${"---|".repeat(VERDICTS.length)}---|`)
+  for (const { area, cells, share } of rows)
+    console.log(
+      `| ${area} | ${cells.reduce((sum, each) => sum + each, 0)} | ${cells.join(" | ")} | ${Math.floor(share * 100)} |`
+    )
+  for (const [area, faults] of found) {
+    const left = faults.filter(({ verdict }) => verdict === "left")
+    if (left.length > 0) console.log(`\nLeft of ${area}:\n${left.map(({ what }) => what).join("\n")}`)
+  }
+  process.exitCode = rows.every(({ share }) => share >= 0.95) ? 0 : 1
 }
 
 const targets = values.sql ? sqlTargets() : ruleTargets()
@@ -194,14 +249,5 @@ if (values.list) {
   } finally {
     await session.end()
   }
-  for (const [area, { killed, survived }] of counts)
-    if (killed + survived > 0)
-      console.log(
-        `${area}: ${killed} of ${killed + survived} killed (${Math.floor((killed / (killed + survived)) * 100)} %)`
-      )
-  process.exitCode = [...counts.values()].every(
-    ({ killed, survived }) => killed >= 0.95 * (killed + survived)
-  )
-    ? 0
-    : 1
+  printTable()
 }

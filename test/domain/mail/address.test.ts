@@ -7,10 +7,12 @@ import {
   addressKey,
   addressOf,
   asciiDomain,
+  formattedKey,
   formatMailbox,
   type Mailbox,
   parseMailbox,
   parsePublicMailbox,
+  rewriteSender,
   withoutInvisibleEdges,
   writtenKey
 } from "../../../src/domain/mail/address.ts"
@@ -190,6 +192,64 @@ describe("addresses", () => {
     assert.strictEqual(key('"ann"@x.test'), "ann@x.test")
     assert.strictEqual(key("Zo\u00eb <Zoe\u0308@x.test>"), "zo\u00eb@x.test")
     assert.strictEqual(addressOf({ name: "N", local: "a b", domain: "x.test" }), '"a b"@x.test')
+  })
+
+  it("has 64 characters before the @ and 254 in all, and a mailbox 320", () => {
+    const local = "l".repeat(64)
+    assert.isObject(parsed(`${local}@x.test`))
+    assert.strictEqual(parsed(`l${local}@x.test`), "the part before the @ is longer than 64 characters")
+    const host = (length: number) => `${"d".repeat(60)}.`.repeat(4).slice(0, length - 5) + ".test"
+    assert.isObject(parsed(`${local}@${host(189)}`))
+    assert.strictEqual(parsed(`${local}@${host(190)}`), "longer than 254 characters")
+    const named = (length: number) => `"${"n".repeat(length - 13)}" <ann@x.test>`.replace("ann@", "a@")
+    assert.isObject(parsed(named(320)))
+    assert.lengthOf(named(320), 320)
+    assert.strictEqual(parsed(named(321)), "longer than 320 characters")
+  })
+
+  it("says of a text that is none what is wrong, and keeps a name apart from what stands before it", () => {
+    assert.strictEqual(parsed("a@x y"), "is not one mail address")
+    assert.strictEqual(parsed("a@x_y.test"), '"x_y.test" is not a domain')
+    assert.strictEqual(parsed("(a@x.test"), "is not one mail address")
+    assert.strictEqual(parsed(". <a@x.test>"), "is not one mail address")
+    assert.deepInclude(parsed("(home)Ann(work)Lee <a@x.test>"), { name: "Ann Lee" })
+    assert.deepInclude(parsed("a(x)(y)@x.test"), { local: "a" })
+    assert.deepInclude(parsed("Ann.Lee <a@x.test>"), { name: "Ann.Lee" })
+    assert.deepInclude(parsed('"\u200bAnn" <"a"@x.test>'), { name: "Ann" })
+  })
+
+  it("text that a person typed is compared without what is around it, also where it is no address", () => {
+    assert.strictEqual(writtenKey(" Ann@X.test "), "ann@x.test")
+    assert.strictEqual(writtenKey(" \u200bNo Address "), "no address")
+    assert.strictEqual(writtenKey("A\u00c4"), "a\u00e4")
+  })
+
+  it("as a provider's request holds it has the same key, encoded name or not", () => {
+    for (const box of [
+      { name: undefined, local: "Ann", domain: "x.test" },
+      { name: "Ann <Lee>", local: "A\u0308nn", domain: "x.test" },
+      { name: 'D"o', local: "a b", domain: "x.test" }
+    ])
+      assert.strictEqual(formattedKey(formatMailbox(box)), addressKey(box))
+    assert.strictEqual(formattedKey("=?UTF-8?B?w6Q=?= <Ann@x.test>"), "ann@x.test")
+  })
+
+  it("MAIL-13: of the legacy domain, or below it, leaves from the sender domain, but one that is below it as it is", () => {
+    const sent = (domain: string, sender: string) =>
+      rewriteSender({ name: "N", local: "a", domain }, { sender, legacy: "old.test" })
+    for (const [domain, sender, becomes] of [
+      ["old.test", "new.test", "new.test"],
+      ["in.old.test", "new.test", "new.test"],
+      ["bold.test", "new.test", "bold.test"],
+      ["x.test", "new.test", "x.test"],
+      ["in.new.test", "new.test", "in.new.test"],
+      ["mail.old.test", "mail.old.test", "mail.old.test"],
+      ["in.mail.old.test", "mail.old.test", "in.mail.old.test"],
+      ["other.old.test", "mail.old.test", "mail.old.test"],
+      ["old.test", "mail.old.test", "mail.old.test"],
+      ["email.old.test", "mail.old.test", "mail.old.test"]
+    ] as const)
+      assert.deepStrictEqual(sent(domain, sender), { name: "N", local: "a", domain: becomes }, domain)
   })
 
   it("takes host names only", () => {

@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
 import {
+  afterCount,
   afterProbe,
   afterSign,
   type Circuit,
@@ -36,6 +37,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     })
   }
 )
+
+describe("what a circuit hears", () => {
+  const hanging = { hung: HANGS_AFTER, probeUntil: 100 }
+
+  it("a probe that ends late ends no later one", () => {
+    expect(afterProbe(hanging, 100)).toEqual({ ...hanging, probeUntil: CLOSED.probeUntil })
+    expect(afterProbe(hanging, 90)).toEqual(hanging)
+  })
+
+  it("the time-outs of all processes count for one that has got no answer lately, and for no other", () => {
+    expect(afterCount(CLOSED, 9)).toEqual(CLOSED)
+    expect(afterCount({ ...CLOSED, hung: 1 }, 9).hung).toBe(9)
+    expect(afterCount({ ...CLOSED, hung: 5 }, 2).hung).toBe(5)
+  })
+})
 
 describe("a provider that may hang", () => {
   it("is asked as usual below the limit, by one probe at a time above it, and as usual again after any answer", () => {

@@ -15,45 +15,11 @@ import {
   type Trail
 } from "../../../src/domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
-import { dedupes, type Provider } from "../../../src/domain/mail/provider.ts"
+import { dedupes } from "../../../src/domain/mail/provider.ts"
 import { decideRetry } from "../../../src/domain/mail/retry-claim.ts"
-import type { SendResult } from "../../../src/domain/mail/send-result.ts"
 import { anyId } from "../../support/any-id.ts"
+import { anyClaim, claim, HOUR_MS, NOW, refusal, result } from "./any-claim.ts"
 
-const NOW = 10 * IDEMPOTENCY_WINDOW_MS
-const HOUR_MS = 3_600_000
-const result: SendResult = {
-  ok: true,
-  status: "sent",
-  sendId: anyId("s"),
-  provider: "provider_a",
-  providerMessageId: "m",
-  failedOver: false,
-  idempotencyKey: "k",
-  suppressedRecipients: []
-}
-const { ok: _ok, ...rest } = result
-const refusal = (status: "failed" | "suppressed"): SendResult => ({
-  ...rest,
-  ok: false,
-  error: "e",
-  providerMessageId: null,
-  ...(status === "failed" ? { status, kind: "unavailable" } : { status })
-})
-const claim = (change: Partial<Claim>): Claim => ({
-  payloadHash: "p",
-  state: "accepted",
-  provider: "provider_a",
-  ambiguous: false,
-  leaving: true,
-  owner: "o",
-  leaseUntil: NO_LEASE,
-  firstAttemptAt: NOW - 1000,
-  lastAttemptAt: NOW - 1000,
-  tag: anyId("tag"),
-  result,
-  ...change
-})
 const REQUEST = { payloadHash: "p", provider: "provider_b", owner: "new", tag: anyId("new tag") } as const
 const PROOF = { provider: "provider_b", providerMessageId: "m" } as const
 const ask = (stored: Claim | undefined, payloadHash = "p", evidence = false, trail?: Trail) => {
@@ -63,20 +29,6 @@ const ask = (stored: Claim | undefined, payloadHash = "p", evidence = false, tra
     ? `Claimed ${decision.sticky ?? "-"}${decision.takeover ? " takeover" : ""}${decision.late ? " late" : ""}`
     : decision._tag
 }
-
-const anyClaim = fc.record<Claim>({
-  payloadHash: fc.constantFrom("p", "q"),
-  state: fc.constantFrom<ClaimState>("held", "accepted", "deferred", "refused", "ambiguous", "ended"),
-  provider: fc.constantFrom<Provider>("provider_a", "provider_b"),
-  ambiguous: fc.boolean(),
-  leaving: fc.boolean(),
-  owner: fc.constant("o"),
-  leaseUntil: fc.oneof(fc.constant(NO_LEASE), fc.integer({ min: NOW - 5, max: NOW + 5 })),
-  firstAttemptAt: fc.integer({ min: NOW - 3 * IDEMPOTENCY_WINDOW_MS, max: NOW }),
-  lastAttemptAt: fc.integer({ min: NOW - 2 * IDEMPOTENCY_WINDOW_MS, max: NOW }),
-  tag: fc.constantFrom(anyId("tag"), undefined),
-  result: fc.constantFrom(result, undefined)
-})
 
 describe("claim of a key", () => {
   it("S9: decides by this table (MAIL-41 to MAIL-43)", () => {
@@ -169,10 +121,11 @@ describe("claim of a key", () => {
         const known = { evidence: evidence ? PROOF : undefined, trail: undefined }
         const decision = decideClaim(stored, REQUEST, known, NOW)
         if (decision._tag !== "Claimed") return
+        const isOver = stored.leaseUntil <= NOW && NOW - stored.lastAttemptAt >= IDEMPOTENCY_WINDOW_MS
+        // A send under the tag of a free key was accepted all the same.
+        assert.strictEqual(decision.sticky === undefined, isFree(stored, NOW) && (isOver || !evidence))
         if (decision.sticky === undefined) {
-          assert.isTrue(isFree(stored, NOW))
           // Another use has another tag, unless nothing was accepted under that one.
-          const isOver = stored.leaseUntil <= NOW && NOW - stored.lastAttemptAt >= IDEMPOTENCY_WINDOW_MS
           assert.strictEqual(decision.tag, isOver ? REQUEST.tag : (stored.tag ?? REQUEST.tag))
           return
         }
@@ -181,6 +134,8 @@ describe("claim of a key", () => {
         assert.strictEqual(decision.firstAttemptAt, stored.firstAttemptAt)
         assert.strictEqual(decision.late, NOW - stored.firstAttemptAt >= IDEMPOTENCY_WINDOW_MS)
         assert.isTrue(evidence || decision.takeover || dedupes(stored.provider))
+        assert.isTrue(decision.takeover || !isFree(stored, NOW))
+        assert.strictEqual(decision.torn === true, !isFree(stored, NOW) && stored.state === "ended")
         if (continuation(decision) === "ask") {
           assert.isFalse(decision.late)
           assert.isTrue(dedupes(decision.sticky) || evidence)

@@ -8,10 +8,11 @@ import {
   failureText,
   mayGoOn,
   routeOf,
-  type FailureKind,
+  FailureKind,
   provesNonAcceptance,
   stickTo,
-  stickyKind
+  stickyKind,
+  withinWindow
 } from "../../../src/domain/mail/failover.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 
@@ -54,6 +55,23 @@ describe("route and fail-over", () => {
         } else assert.strictEqual(route.first, given.primary)
       })
     )
+  })
+
+  it("S3: a fallback that is the primary is none", () => {
+    for (const primary of providers)
+      assert.isUndefined(routeOf({ primary, fallback: primary }, undefined).fallback)
+  })
+
+  it("S1: a provider may be asked on a key for 24 hours from its first attempt", () => {
+    const day = 86_400_000
+    assert.isTrue(withinWindow(0))
+    assert.isTrue(withinWindow(day - 1))
+    assert.isFalse(withinWindow(day))
+  })
+
+  it("knows three kinds of failure, of which one alone proves nothing", () => {
+    assert.deepStrictEqual(FailureKind.literals.toSorted(), kinds.toSorted())
+    assert.deepStrictEqual(kinds.filter(provesNonAcceptance), ["rejected", "unavailable"])
   })
 
   it("fails over where the rules allow it at all", () => {

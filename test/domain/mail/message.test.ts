@@ -208,6 +208,46 @@ describe("what other tools write", () => {
     ])
   })
 
+  it("MAIL-10: has 50 recipients with its copies at most, and as many to answer to", () => {
+    const some = (count: number, at: string) =>
+      Array.from({ length: count }, (_, one) => `${at}${one}@x.test`)
+    const limit = (change: object) => {
+      const issues = messageOf({ ...base, ...change })
+      return Array.isArray(issues) ? (issues as ReadonlyArray<FieldIssue>).map((issue) => issue.message) : []
+    }
+    assert.deepStrictEqual(limit({ to: some(20, "a"), cc: some(20, "b"), bcc: some(10, "c") }), [])
+    assert.deepStrictEqual(limit({ replyTo: some(50, "a") }), [])
+    assert.deepStrictEqual(limit({ to: some(20, "a"), cc: some(20, "b"), bcc: some(11, "c") }), [
+      "more than 50 recipients with cc and bcc"
+    ])
+    assert.deepStrictEqual(limit({ to: some(51, "a") }), ["more than 50 recipients with cc and bcc"])
+    assert.deepStrictEqual(limit({ replyTo: some(51, "a") }), ["more than 50 addresses"])
+    // One with more is refused, and its addresses are not parsed one by one.
+    assert.lengthOf(limit({ to: Array.from({ length: 900 }, () => "none") }), 51)
+    assert.deepStrictEqual(limit({ to: [] }), ["names no recipient"])
+  })
+
+  it("MAIL-67: belongs to a list where its reader may leave, and to none else", () => {
+    for (const category of ["marketing", "notification", "transactional", "auth", "alert"] as const)
+      assert.deepStrictEqual(
+        paths({ category, list: "weekly" }),
+        category === "marketing" || category === "notification" ? ["accepted"] : ["list"],
+        category
+      )
+  })
+
+  it("has its lines in one piece, and a subject that somebody sees", () => {
+    for (const field of ["subject", "source"])
+      for (const broken of ["a\nb", "a\rb", "a\0b"])
+        assert.deepStrictEqual(paths({ [field]: broken }), [field])
+    assert.deepStrictEqual(paths({ subject: " \t" }), ["subject"])
+    assert.deepStrictEqual(paths({ headers: { "X-A": "1", "x-a": "2" } }), ["headers.x-a"])
+    // Folded at any of its blanks; of other characters than ASCII each word is encoded.
+    assert.deepStrictEqual(paths({ headers: { "X-A": `a ${"x".repeat(997)}` } }), ["accepted"])
+    assert.deepStrictEqual(paths({ headers: { "X-A": `a ${"x".repeat(998)}` } }), ["headers.X-A"])
+    assert.deepStrictEqual(paths({ headers: { "X-A": `a\t${"x".repeat(998)} b` } }), ["headers.X-A"])
+  })
+
   it("MAIL-10: a mail with copies only is refused with what to write instead", () => {
     for (const change of [
       { to: [], bcc: ["b@x.test"] },

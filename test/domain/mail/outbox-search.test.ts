@@ -84,6 +84,31 @@ describe("a search of the outbox", () => {
     }
   })
 
+  it("is read as it was meant: in any case, quoted or not, up to a quotation that is not closed", () => {
+    const terms = (search: string) => parseOutboxSearch(search).terms
+    for (const is of ["from", "to", "subject", "tag", "id"] as const)
+      assert.deepStrictEqual(terms(` ${is.toUpperCase()}:"A b"  C`), [
+        { is, text: "a b" },
+        { is: "words", text: "c" }
+      ])
+    for (const is of ["before", "after"] as const)
+      assert.deepStrictEqual(terms(`${is}:2026-03-10t12:00z`), [
+        { is, said: "2026-03-10T12:00Z", at: Date.parse("2026-03-10T12:00:00Z") }
+      ])
+    assert.deepStrictEqual(terms('to:"ann lee'), [{ is: "to", text: "ann lee" }])
+    assert.deepStrictEqual(terms('"" " "'), [{ is: "words", text: " " }])
+    assert.deepStrictEqual(terms('x"from:"y z'), [
+      { is: "words", text: "xfrom:y" },
+      { is: "words", text: "z" }
+    ])
+    assert.deepStrictEqual(terms("to:a:b"), [{ is: "to", text: "a:b" }])
+    assert.deepStrictEqual(
+      ["a", "a b", "a:b"].map((text) => writeTerm({ is: "to", text })),
+      ["to:a", 'to:"a b"', 'to:"a:b"']
+    )
+    assert.strictEqual(writeTerm({ is: "words", text: "a b" }), '"a b"')
+  })
+
   it("finds no mail with files where none was counted", () => {
     assert.isFalse(finds("has:attachment", { files: undefined }))
     assert.isFalse(finds("has:attachment", { files: 0 }))

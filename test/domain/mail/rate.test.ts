@@ -21,6 +21,12 @@ describe("the rate of a provider", () => {
     )
   })
 
+  it("is the usual one where it names none, as null as well", () => {
+    expect(rateOf({ rate: 14, least: 0.1, most: null }, null)).toBe(14)
+    expect(rateOf({ rate: 14, least: 0.1, most: null }, 0)).toBe(0.1)
+    expect(rateOf({ rate: 2, least: 2, most: 5 }, 9)).toBe(5)
+  })
+
   it("is not changed where a setting fixed it", () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(200), (rate, said) => {

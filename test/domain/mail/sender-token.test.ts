@@ -1,7 +1,12 @@
 import { Result } from "effect"
 import { expect, it } from "vitest"
 
-import { readSenderToken, type SenderToken, senderIssues } from "../../../src/domain/mail/sender-token.ts"
+import {
+  defaultCategory,
+  readSenderToken,
+  type SenderToken,
+  senderIssues
+} from "../../../src/domain/mail/sender-token.ts"
 
 const TOKEN: SenderToken = {
   id: "t",
@@ -49,6 +54,19 @@ it("reads a new token, or says what is wrong by field", () => {
     from: ["shop@x.test", "@xn--bcher-kva.test"],
     ratePerMinute: undefined
   })
+  expect(
+    Result.getOrThrow(readSenderToken({ name: "n".repeat(100), from: [" @X.test ", " a@x.test "] }))
+  ).toEqual({
+    name: "n".repeat(100),
+    categories: [],
+    from: ["@x.test", "a@x.test"],
+    ratePerMinute: undefined
+  })
+  expect(Result.getOrThrow(readSenderToken({ name: "a", ratePerMinute: 7 })).ratePerMinute).toBe(7)
+  for (const name of ["", " ", "n".repeat(101), "a\u0085"])
+    expect(Result.isFailure(readSenderToken({ name }))).toBe(true)
+  expect(defaultCategory(TOKEN)).toBe("notification")
+  expect(defaultCategory({ ...TOKEN, categories: [] })).toBe("transactional")
   const wrong = readSenderToken({ name: "a\nb", from: ["x", "A <a@x.test>", "@"], ratePerMinute: 0 })
   expect(Result.isFailure(wrong) && wrong.failure.map(({ path }) => path)).toEqual([
     "name",

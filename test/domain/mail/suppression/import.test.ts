@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
+import { recordReader } from "../../../../src/domain/mail/export-records.ts"
 import { suppressionReader } from "../../../../src/domain/mail/suppression/import.ts"
 import type { SuppressionReason } from "../../../../src/domain/mail/suppression/policy.ts"
 
@@ -65,6 +66,23 @@ describe("an export of suppressions", () => {
       expect(read(text, undefined, width)).toEqual([bounce, complaint, manual])
   })
 
+  it("is understood in every word that an export has for a reason, and in each field that may have it", () => {
+    const words = {
+      hard_bounce: ["bounce", "Bounced", "Hard Bounce", "HardBounce"],
+      complaint: ["complaint", "complained", "SpamComplaint", "spam_report", "spam"],
+      manual: ["manual", "ManualSuppression", "unsubscribe", "Unsubscribed"]
+    }
+    for (const [reason, known] of Object.entries(words))
+      for (const word of known)
+        for (const field of ["suppression_reason", "reason", "origin", "type"])
+          for (const address of ["email", "email_address", "recipient", "address"])
+            expect(read(`${address},${field}\na@x.test,${word}\n`)).toEqual([{ email: "a@x.test", reason }])
+    // The field that says most comes first, wherever it stands.
+    expect(read("email,origin,suppression reason\na@x.test,manual,HardBounce\n")).toEqual([bounce])
+    expect(read("email,type,reason\na@x.test,manual,bounce\n")).toEqual([bounce])
+    expect(read("address,email,reason\nb@x.test,a@x.test,bounce\n")).toEqual([bounce])
+  })
+
   it("of SendGrid: bounces by their status, what else there is by the reason that the caller names", () => {
     const words = '"550 5.1.1 The account, ""a"", does not\nexist"'
     expect(read(`status,reason,email,created\n5.1.1,${words},a@x.test,1443651125\n`)).toEqual([bounce])
@@ -99,6 +117,61 @@ describe("an export of suppressions", () => {
     expect(read('email,reason\n"a@x.test,bounce\n')).toEqual([
       { line: 2, problem: "ends within a quotation" }
     ])
+  })
+
+  it("reads CSV as spreadsheets write it", () => {
+    const fields = (text: string) => {
+      const reader = recordReader()
+      return [...reader.feed(text), ...reader.end()].map((one) =>
+        "fields" in one ? [one.line, Object.fromEntries(one.fields)] : [one.line, one.problem]
+      )
+    }
+    expect(fields('\n a@x.test , bounce ,more\r\n"b@x.test","say ""no"", or\nyes"\n')).toEqual([
+      [2, { email: "a@x.test", reason: "bounce", column3: "more" }],
+      [3, { email: "b@x.test", reason: 'say "no", or\nyes' }]
+    ])
+    expect(fields('Email-Address,"Why"\n"a@x.test"x,b"c\n" , "\n')).toEqual([
+      [2, { emailaddress: "a@x.testx", why: 'b"c' }],
+      [3, { emailaddress: "," }]
+    ])
+    expect(fields(" ,\n , \n")).toEqual([])
+    expect(fields('a@x.test,""')).toEqual([[1, { email: "a@x.test", reason: "" }]])
+    expect(fields("")).toEqual([])
+    expect(fields(" \n ")).toEqual([])
+  })
+
+  it("reads every flat object of JSON, in the text that strings are of", () => {
+    const fields = (text: string) => {
+      const reader = recordReader()
+      return [...reader.feed(text), ...reader.end()].map((one) =>
+        "fields" in one ? [one.line, Object.fromEntries(one.fields)] : [one.line, one.problem]
+      )
+    }
+    const tricky = { email: " a@x.test ", reason: 'x}{"\\', count: 5 }
+    expect(fields(`\n[${JSON.stringify(tricky)},\n{"more":{"email":"b@x.test"}}]`)).toEqual([
+      [2, { email: "a@x.test", reason: 'x}{"\\', count: "" }],
+      [3, { email: "b@x.test" }]
+    ])
+    for (const open of ['[{"a":1}', '{"a":"b'])
+      expect(fields(open).at(-1)).toEqual(open.startsWith("[") ? [1, { a: "" }] : [1, "ends in the middle"])
+    expect(fields('["a')).toEqual([[1, "ends in the middle"]])
+  })
+
+  it("takes a record of 65,536 characters, and none of one more", () => {
+    for (const [more, found] of [
+      ["", [bounce]],
+      ["x", [{ line: 2, problem: "is longer than 65536 characters" }]]
+    ] as const) {
+      const filling = "x".repeat(65_536 - "a@x.test".length - "bounce".length) + more
+      expect(read(`email,reason,note\na@x.test,bounce,${filling}\n`)).toEqual(found)
+    }
+    for (const [more, found] of [
+      ["", [bounce]],
+      ["x", [{ line: 1, problem: "is longer than 65536 characters" }]]
+    ] as const) {
+      const record = (note: string) => JSON.stringify({ email: "a@x.test", reason: "bounce", note })
+      expect(read(record("x".repeat(65_536 - record("").length) + more))).toEqual(found)
+    }
   })
 
   it("drops a record of megabytes without holding it, and goes on", () => {

@@ -7,7 +7,9 @@ import {
   blockedAddresses,
   blocks,
   blocksMail,
-  suppressedError
+  ListedReason,
+  suppressedError,
+  SuppressionReason
 } from "../../../../src/domain/mail/suppression/policy.ts"
 
 const categories = Category.literals
@@ -84,11 +86,49 @@ describe("suppression policy", () => {
     )
   })
 
+  it("P2: names the strongest of the reasons that block an address, the one that only a person lifts", () => {
+    const strongest = ["erased", "manual", "complaint", "hard_bounce", "unsubscribed"] as const
+    const some = fc.uniqueArray(fc.constantFrom(...strongest), { minLength: 1 })
+    fc.assert(
+      fc.property(fc.constantFrom(...categories), some, (category, given) => {
+        const email = "a@x.test"
+        const blocked = blockedAddresses(
+          { category },
+          given.map((reason) => ({ email, reason }))
+        )
+        const expected = strongest.find((reason) => given.includes(reason) && blocks(category, reason))
+        assert.strictEqual(blocked.get(email), expected)
+      })
+    )
+  })
+
+  it("knows each category of mail, and what the list shows", () => {
+    assert.deepStrictEqual(categories.toSorted(), [
+      "alert",
+      "auth",
+      "marketing",
+      "notification",
+      "transactional"
+    ])
+    assert.deepStrictEqual(SuppressionReason.literals.toSorted(), ["complaint", "hard_bounce", "manual"])
+    assert.deepStrictEqual(ListedReason.literals.toSorted(), [
+      "complaint",
+      "hard_bounce",
+      "manual",
+      "unsubscribed"
+    ])
+  })
+
   it("says why", () => {
     assert.strictEqual(suppressedError(["hard_bounce"]), "Recipient suppressed: hard bounce")
     assert.strictEqual(
       suppressedError(["complaint", "manual", "complaint"]),
       "Recipient suppressed: manually suppressed, complaint"
     )
+    assert.strictEqual(
+      suppressedError(["unsubscribed", "hard_bounce", "erased", "complaint", "manual"]),
+      "Recipient suppressed: erased, manually suppressed, complaint, hard bounce, unsubscribed"
+    )
+    assert.match(suppressedError(["manual"], true), /an earlier attempt may have been accepted/)
   })
 })
