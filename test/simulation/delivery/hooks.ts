@@ -128,7 +128,7 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
               () => Effect.succeed(UNANSWERED)
             ),
             (answer) =>
-              answer === UNANSWERED && receiver.isGone
+              answer === UNANSWERED && chance.bool(receiver.isGone ? 0.1 : 0.5)
                 ? Effect.as(Effect.sleep(RECEIPT_WITHIN_SECONDS * 1_000), answer)
                 : Effect.succeed(answer)
           )
@@ -162,7 +162,7 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
     )
     return repeatedly(
       process,
-      () => (calm.now ? 60_000 : 5_000) + chance.int(0, 5_000),
+      () => (calm.now ? 240_000 : 10_000) + chance.int(0, 10_000),
       Effect.provideContext(dispatchDueEventHooks(30_000), outside)
     ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach, Effect.asVoid)
   }

@@ -179,7 +179,8 @@ export const claims = (it: MailTests): void => {
           const retry = retrying(one)
           assert.deepInclude(yield* world.store.beginRetry(retry), { _tag: "Settled" })
           const settle = settling({ claim: retry }, one, "accepted", "sent")
-          const result = { ...resultOf("sent", one.details.idempotencyKey), providerMessageId: first }
+          const sent = resultOf("sent", one.details.idempotencyKey)
+          const result = sent.status === "sent" ? { ...sent, providerMessageId: first } : sent
           const learned = { rowId: retry.rowId, providerMessageId: first, settle: { ...settle, result } }
           yield* world.store.record(attempt(one, "sent", learned))
           yield* eventOf(second)
