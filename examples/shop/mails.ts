@@ -4,7 +4,7 @@ import { type Client, unwrap } from "postlane/client"
 /** A link that is of use for a quarter of an hour: a retry after that is not sent. */
 export const sendReset = async (postlane: Client, to: string, link: string) =>
   unwrap(
-    await postlane.sending.api({
+    await postlane.sending.email({
       body: {
         to,
         subject: "Set a new password",

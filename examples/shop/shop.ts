@@ -10,7 +10,7 @@ export const makeShop = (postlane: Client, hookSecret: string) =>
     .post("/orders/:order/receipt", express.urlencoded(), async (request, response) => {
       const { order } = request.params
       const { to } = request.body as { to: string }
-      const sent = await postlane.sending.api({
+      const sent = await postlane.sending.email({
         body: {
           to,
           subject: `Your receipt for order ${order}`,

@@ -84,7 +84,7 @@ export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, provide
 export const routes: EdgeFunction = mailWorker.fetch
 export const dropIns = [new Resend("re_key"), postlaneTransport()]
 const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
-export const accepted: string = unwrap(await client.sending.api({ body: request })).status
+export const accepted: string = unwrap(await client.sending.email({ body: request })).status
 export const effectClient = makeClient({ baseUrl: "https://mail.example.com" })
 export const serverless: (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown> = handler
 export const pipeline = (request: Request): Promise<Response> => openPipeline().then(({ fetch }) => fetch(request))

@@ -53,7 +53,7 @@ describe("the client of the HTTP API", () => {
     expect(routes.sort()).toEqual(defined.sort())
     expectTypeOf<keyof Client>().toEqualTypeOf<keyof typeof ROUTES>()
 
-    expectTypeOf<Operations["sending.api"]["input"]["body"]>().toExtend<SendRequest>()
+    expectTypeOf<Operations["sending.email"]["input"]["body"]>().toExtend<SendRequest>()
     expectTypeOf<ProgressMoment["event"]>().toEqualTypeOf<ConversionEvent["event"]>()
     expectTypeOf<ProgressMoment["data"]>().toExtend<ConversionEvent["data"]>()
     expectTypeOf<Operations["files.getFile"]["problem"]>().toEqualTypeOf<
@@ -174,7 +174,7 @@ describe("sending", () => {
 
   it("names a key where the caller names none, and keeps the caller's", async () => {
     const client = createClient({ baseUrl: `${server.url}/`, secret: PROXY_SECRET, token: ADMIN_TOKEN })
-    expect(unwrap(await client.sending.api({ body: mail }))).toEqual(sent)
+    expect(unwrap(await client.sending.email({ body: mail }))).toEqual(sent)
     expect(requests.at(-1)?.idempotencyKey).toMatch(/^[\da-f]{32}$/)
     await client.sending.internal({ body: { ...mail, idempotencyKey: "order-17" } })
     expect(requests.at(-1)?.idempotencyKey).toBe("order-17")
@@ -182,7 +182,7 @@ describe("sending", () => {
 
   it("answers a request that is not valid with its issues, without a retry", async () => {
     const client = createClient({ baseUrl: server.url, secret: PROXY_SECRET })
-    const answer = await client.sending.api({ body: { ...mail, category: "spam" as "auth" } })
+    const answer = await client.sending.email({ body: { ...mail, category: "spam" as "auth" } })
     assert(!answer.ok && answer.error.code === "INVALID_REQUEST")
     expect(answer.error.issues[0]?.path).toBe("category")
     expect(answer.attempts).toBe(1)
@@ -195,15 +195,15 @@ describe("sending", () => {
       sleep: () => Promise.resolve(),
       fetch: () => Promise.resolve(Response.json(away, { status: 503 }))
     })
-    expect((await client.sending.api({ body: mail })).attempts).toBe(3)
-    expect((await client.sending.api({ body: mail }, { retries: 0 })).attempts).toBe(1)
+    expect((await client.sending.email({ body: mail })).attempts).toBe(3)
+    expect((await client.sending.email({ body: mail }, { retries: 0 })).attempts).toBe(1)
     expect((await client.files.listFiles({})).attempts).toBe(5)
   })
 
   it("queues a mail or a batch, each on a key, reads where they stand, and cancels", async () => {
     const client = createClient({ baseUrl: server.url, secret: PROXY_SECRET })
     const sendAt = new Date(Date.now() + 3_600_000).toISOString()
-    const queued = unwrap(await client.sending.api({ body: { ...mail, queue: true, sendAt } }))
+    const queued = unwrap(await client.sending.email({ body: { ...mail, queue: true, sendAt } }))
     assert("queueId" in queued)
     expect(queued).toMatchObject({ status: "queued", sendAt })
     expect(queued.idempotencyKey).toMatch(/^[\da-f]{32}$/)
@@ -234,7 +234,7 @@ describe("sending", () => {
         token: Redacted.make(ADMIN_TOKEN),
         secret: Redacted.make(PROXY_SECRET)
       })
-      expect(yield* client.sending.api({ payload: mail })).toMatchObject({ sendId: sent.sendId })
+      expect(yield* client.sending.email({ payload: mail })).toMatchObject({ sendId: sent.sendId })
       expect((yield* client.admin.emailLog({ query: { limit: 5 } })).rows).toEqual([])
       const problem = yield* Effect.flip(client.files.getFile({ params: { fileId: anyId("x") }, query: {} }))
       expect(problem).toMatchObject({ _tag: "FileNotFound", code: "FILE_NOT_FOUND", retryable: false })

@@ -76,7 +76,7 @@ describe("retries", () => {
       sentAnswer
     )
     const { client, waits } = clientOf(url, { retries: 4 })
-    expect(await client.sending.api({ body: mail })).toMatchObject({ ok: true, attempts: 4 })
+    expect(await client.sending.email({ body: mail })).toMatchObject({ ok: true, attempts: 4 })
     expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     expect(requests[0]?.body).toMatch(/"idempotencyKey":"[\da-f]{32}"/)
     expect(waits.length).toBe(3)
@@ -91,7 +91,7 @@ describe("retries", () => {
 
   it("stop at a problem that is not retryable", async () => {
     const { requests, url } = await serve(problem("SHUTTING_DOWN", false))
-    const answer = await clientOf(url).client.sending.api({ body: mail })
+    const answer = await clientOf(url).client.sending.email({ body: mail })
     expect(answer).toMatchObject({ ok: false, attempts: 1, error: { code: "SHUTTING_DOWN" } })
     expect(requests.length).toBe(1)
   })
@@ -164,7 +164,7 @@ describe("answers that are none", () => {
   it("a redirect takes no credentials along", async () => {
     const thief = await serve(ok)
     const { url } = await serve(json(307, "", { location: thief.url }))
-    await clientOf(url).client.sending.api({ body: mail })
+    await clientOf(url).client.sending.email({ body: mail })
     expect(thief.requests).toEqual([])
   })
 

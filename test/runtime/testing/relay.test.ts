@@ -22,7 +22,7 @@ describe("a server whose mail goes through a relay", () => {
       category: "transactional",
       source: "api:t"
     } as const
-    return postlane.clients.sender.sending.api({ body })
+    return postlane.clients.sender.sending.email({ body })
   }
   const statusOf = async (recipient: string) =>
     unwrap(await postlane.clients.admin.admin.emailLog({ recipient })).rows[0]

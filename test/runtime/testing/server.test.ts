@@ -61,7 +61,7 @@ afterAll(async () => {
 })
 beforeEach(() => postlane.outbox.clear())
 
-const ask = (change: object = {}) => postlane.clients.sender.sending.api({ body: { ...RECEIPT, ...change } })
+const ask = (change: object = {}) => postlane.clients.sender.sending.email({ body: { ...RECEIPT, ...change } })
 
 const send = async (change: object = {}): Promise<Readonly<Record<string, unknown>>> => ({
   ...unwrap(await ask(change))
@@ -125,7 +125,7 @@ describe("a server of a test's own", () => {
     const two = await Promise.all([startPostlane(), startPostlane()])
     assert.notStrictEqual(two[0].url, two[1].url)
     await two[0].provider.always("rejected")
-    const answer = await two[1].clients.sender.sending.api({ body: RECEIPT })
+    const answer = await two[1].clients.sender.sending.email({ body: RECEIPT })
     assert.isTrue(answer.ok)
     await two[1].outbox.expectOne({ to: "ann@shop.test" })
     await two[0].outbox.expectNone()

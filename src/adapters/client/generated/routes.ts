@@ -4,7 +4,7 @@
 export const ROUTES = {
   sending: {
     internal: "POST /internal/send-email key secret",
-    api: "POST /api/send-email key secret"
+    email: "POST /api/send-email key secret"
   },
   queue: {
     enqueueBatch: "POST /api/send-email/batch key:emails secret",

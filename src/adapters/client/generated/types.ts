@@ -1101,7 +1101,7 @@ export interface Operations {
     readonly events: false
   }
   /** Sends one mail: `POST /api/send-email` */
-  readonly "sending.api": {
+  readonly "sending.email": {
     readonly input: { readonly body: SendRequest }
     readonly success: SendAnswer | QueuedAnswer
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "SENDER_NOT_ALLOWED" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EMAIL_SUPPRESSED" | "RATE_LIMITED" | "EMAIL_FAILED" | "INTERNAL" | "PROVIDER_NOT_CONFIGURED" | "UNAVAILABLE" | "SHUTTING_DOWN"

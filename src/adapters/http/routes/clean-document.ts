@@ -9,7 +9,7 @@ import { asked, open, taken } from "./request-schemas.ts"
 /** What an operation is called by its clients, where the definition's own name is no verb, or is not known outside its group. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ["sending.internal", "sendEmail"],
-  ["sending.api", "sendEmailAsAdmin"],
+  ["sending.email", "sendEmailAsAdmin"],
   ["receipts.receipt", "sendReceipt"],
   ["health.health", "getHealth"],
   ["health.ready", "getReadiness"],

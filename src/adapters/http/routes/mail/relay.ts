@@ -113,7 +113,7 @@ export class RelayGroup extends HttpApiGroup.make("sending")
       .annotateMerge(describe)
       .middleware(ProxySecret)
   )
-  .add(HttpApiEndpoint.post("api", "/api/send-email", answers).annotateMerge(describe).middleware(MaySend)) {}
+  .add(HttpApiEndpoint.post("email", "/api/send-email", answers).annotateMerge(describe).middleware(MaySend)) {}
 
 /**
  * Whether the same call may succeed later and cannot double-send. After an ambiguous failure that holds only where the
@@ -210,6 +210,6 @@ export const relayHandlers = HttpApiBuilder.group(
       )
     return handlers
       .handleRaw("internal", ({ request }) => relay(request, { token: undefined }))
-      .handleRaw("api", ({ request }) => CurrentSender.use((sender) => relay(request, sender)))
+      .handleRaw("email", ({ request }) => CurrentSender.use((sender) => relay(request, sender)))
   })
 ).pipe((handlers) => builtWith(handlers, Mailer, Enqueue, SenderAccess, ProxySecret, MaySend, SendsMail))
