@@ -95,10 +95,13 @@ const GREY_MS = 11 * 60_000
 const isGrey = (gapMs: number, isClaimedOne: boolean): boolean =>
   Math.abs(gapMs - IDEMPOTENCY_WINDOW_MS) < (isClaimedOne ? 2 * SLACK_MS : GREY_MS)
 
-/** What a send without a claim does, the store cannot count: it prolongs no use. */
+/**
+ * What a send without a claim does, the store cannot count: it prolongs no use. A call that was let go on with a key does, whether or not its
+ * request left; one that had the key anew a day later began another use.
+ */
 const usesOf = (
   attempts: ReadonlyArray<Attempt>,
-  prolonged: ReadonlyArray<number> = []
+  grants: ReadonlyArray<Pick<Observed["grants"][number], "at" | "isNew">> = []
 ): ReadonlyArray<Use> => {
   const uses: Array<Array<Attempt>> = []
   for (const attempt of attempts.toSorted((a, b) => a.startedAt - b.startedAt)) {
@@ -107,10 +110,11 @@ const usesOf = (
       last?.findLast((one) => isClaimed(one) && !isRefused(one))?.startedAt ??
       last?.[0]?.startedAt ??
       -Infinity
-    const grantedAt = prolonged.findLast((at) => at < attempt.startedAt) ?? -Infinity
-    const heldAt = Math.max(attemptedAt, grantedAt)
-    const gap = attempt.startedAt - heldAt
-    const isHeld = last !== undefined && gap < IDEMPOTENCY_WINDOW_MS
+    const before = grants.filter(({ at }) => at < attempt.startedAt)
+    const isAnother = before.some(({ at, isNew }) => isNew && at - attemptedAt >= IDEMPOTENCY_WINDOW_MS)
+    const grantedAt = before.findLast(({ isNew }) => !isNew)?.at ?? -Infinity
+    const gap = attempt.startedAt - Math.max(attemptedAt, grantedAt)
+    const isHeld = last !== undefined && !isAnother && gap < IDEMPOTENCY_WINDOW_MS
     if (isHeld) last.push(attempt)
     else uses.push([attempt])
   }
@@ -285,12 +289,9 @@ export const brokenBySending = (observed: Observed): ReadonlyArray<string> => {
   const subjects = new Set([...bySend.keys(), ...reports.keys()])
   return [...subjects].flatMap((subject) => {
     const until = judgedUntil(bySend.get(subject) ?? [], observed.silent.has(subject))
-    // A call that was let go on with a key prolongs its use, whether or not its request left.
-    const prolonged = observed.grants
-      .filter((grant) => grant.subject === subject && !grant.isNew)
-      .map(({ at }) => at)
+    const grants = observed.grants.filter((grant) => grant.subject === subject)
     const attempts = (bySend.get(subject) ?? []).filter(({ startedAt }) => startedAt < until)
-    const uses = usesOf(attempts, prolonged)
+    const uses = usesOf(attempts, grants)
     const answers = (reports.get(subject) ?? []).filter(({ at }) => at < until)
     return [
       ...usesOf(attempts).flatMap((use) => copiesOf(observed, use)),
