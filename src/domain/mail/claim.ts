@@ -146,6 +146,11 @@ const continued = (
   tag
 })
 
+/** A key that has ended is leased, too, by the call that is told so. */
+const isHeldBy = (claim: Claim, owner: string): boolean =>
+  claim.owner === owner &&
+  (claim.state === "held" || (claim.state === "ended" && claim.leaseUntil !== NO_LEASE))
+
 /**
  * Decides what a call on a key may do. `begin_email_sends` in SQL takes the same decisions under a row lock; a test
  * on PostgreSQL goes through every state of a key and holds them equal.
@@ -157,8 +162,9 @@ export const decideClaim = (
   now: number
 ): ClaimDecision => {
   // The same owner asks again: its first answer was lost, or it was late and wants to know whether it still holds the key.
-  if (claim?.state === "held" && claim.owner === request.owner) {
+  if (claim !== undefined && isHeldBy(claim, request.owner)) {
     const again = continued(claim, claim.ambiguous, now)
+    if (claim.state === "ended") return { ...again, torn: true }
     return claim.ambiguous ? again : { ...again, sticky: undefined }
   }
   if (claim === undefined || isFree(claim, now)) {
@@ -217,12 +223,13 @@ export const claimOf = (
 ): Claim => {
   const { firstAttemptAt, late, sticky, tag } = decision
   const leaseUntil = now + request.leaseMs
-  if (claim?.state === "held" && claim.owner === request.owner)
+  if (claim !== undefined && isHeldBy(claim, request.owner))
     return { ...claim, leaseUntil, lastAttemptAt: late ? claim.lastAttemptAt : leaseUntil }
   const asksNobody = request.isSettled || continuation(decision) !== "ask"
   return {
     payloadHash: request.payloadHash,
-    state: "held",
+    // Who does not hear of it asks as if it had no claim, and the next one must still hear that the key has ended (S2).
+    state: decision.torn === true && claim?.state === "ended" ? "ended" : "held",
     provider: sticky ?? request.provider,
     ambiguous: sticky !== undefined,
     leaving: request.leaving,

@@ -22,7 +22,9 @@ begin
   d.torn := false;
   v_last := case when d.late then c.last_attempt_at else v_lease end;
 
-  if c.state = 'held' and c.owner = e.owner then
+  -- A key that has ended is leased, too, by the call that is told so.
+  if c.owner = e.owner and (c.state = 'held' or (c.state = 'ended' and c.lease_until is not null)) then
+    d.torn := c.state = 'ended';
     d.sticky := case when c.ambiguous then c.provider end;
     d.takeover := c.ambiguous;
     d.leaving := c.leaving;
@@ -51,7 +53,8 @@ begin
     d.sticky := c.provider;
     d.takeover := c.result is null;
     update email_send_claims x set
-      payload_hash = e.payload_hash, state = 'held', ambiguous = true, leaving = d.leaving, owner = e.owner,
+      -- Who does not hear of it asks as if it had no claim, and the next one must still hear that the key has ended (S2).
+      payload_hash = e.payload_hash, state = case when d.torn then 'ended' else 'held' end, ambiguous = true, leaving = d.leaving, owner = e.owner,
       lease_until = v_lease, result = null, updated_at = now(),
       -- Where it is deferred, no provider is asked now (`continuation` in the domain).
       last_attempt_at = case when d.takeover and not provider_dedupes(c.provider) then c.last_attempt_at else v_last end

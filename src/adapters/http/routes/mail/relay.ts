@@ -113,7 +113,9 @@ export class RelayGroup extends HttpApiGroup.make("sending")
       .annotateMerge(describe)
       .middleware(ProxySecret)
   )
-  .add(HttpApiEndpoint.post("email", "/api/send-email", answers).annotateMerge(describe).middleware(MaySend)) {}
+  .add(
+    HttpApiEndpoint.post("email", "/api/send-email", answers).annotateMerge(describe).middleware(MaySend)
+  ) {}
 
 /**
  * Whether the same call may succeed later and cannot double-send. After an ambiguous failure that holds only where the
