@@ -61,7 +61,8 @@ afterAll(async () => {
 })
 beforeEach(() => postlane.outbox.clear())
 
-const ask = (change: object = {}) => postlane.clients.sender.sending.email({ body: { ...RECEIPT, ...change } })
+const ask = (change: object = {}) =>
+  postlane.clients.sender.sending.email({ body: { ...RECEIPT, ...change } })
 
 const send = async (change: object = {}): Promise<Readonly<Record<string, unknown>>> => ({
   ...unwrap(await ask(change))

@@ -153,11 +153,14 @@ const asActor = (attempt: Attempt) => ({
 /** S1 of one use: at most one copy leaves a provider that dedupes, and no attempt on an ambiguous key is made a day after its first. */
 const copiesOf = (observed: Observed, use: Use): ReadonlyArray<string> => {
   const found: Array<string> = []
-  const copies = use.filter(
-    (attempt) => attempt.delivered && dedupes(attempt.provider) && isClaimed(attempt)
-  ).length
-  if (copies > 1)
-    found.push(`S1: ${copies} copies of one key (${use[0]!.subject}) left a provider that dedupes`)
+  // A request that was on its way for minutes may arrive when the provider has forgotten the key.
+  const copies = use
+    .flatMap(({ askedAt, deliveredAt = -Infinity, provider }) =>
+      deliveredAt > -Infinity && dedupes(provider) && askedAt > -Infinity ? [deliveredAt] : []
+    )
+    .toSorted((one, other) => one - other)
+  if (copies.some((at, n) => n > 0 && at - copies[n - 1]! < IDEMPOTENCY_WINDOW_MS))
+    found.push(`S1: ${copies.length} copies of one key (${use[0]!.subject}) left a provider that dedupes`)
   const late = use.find((attempt) =>
     use.some(
       (doubtful) =>

@@ -25,6 +25,8 @@ export interface Attempt {
   heardAt: number | undefined
   /** Whether a copy left because of this request. */
   delivered: boolean
+  /** When it did, at the provider: a request may be on its way for long. */
+  deliveredAt: number | undefined
   /** To, Cc and Bcc, bare. */
   readonly recipients: ReadonlyArray<string>
   readonly to: ReadonlyArray<string>
@@ -105,6 +107,7 @@ export const makeProviderModel = (options: {
       const messageId = remembered?.messageId ?? `${provider}-${attempt.process}-${serial++}`
       if (remembered === undefined) {
         attempt.delivered = true
+        attempt.deliveredAt = now
         accepted.set(attempt.key, { messageId, at: now, body })
         yield* options.onAccepted(attempt, messageId)
       }
@@ -151,6 +154,7 @@ export const makeProviderModel = (options: {
             outcome: "none",
             heardAt: undefined,
             delivered: false,
+            deliveredAt: undefined,
             recipients: [...body.to, ...body.others],
             to: body.to,
             subject: body.subject

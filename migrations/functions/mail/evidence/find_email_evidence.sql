@@ -1,5 +1,5 @@
 -- Evidence that a provider accepted an attempt of one use of a key (MAIL-52): the result in its claim, since callers already received it; else the
--- newest row with a message id that carries the tag of that use, or that the library wrote for the key since the use's first attempt, or
+-- newest row that the library wrote `sent`, of which a caller heard; else the newest with a message id that carries the tag of that use, or that the library wrote for the key since the use's first attempt, or
 -- that an event made of such a row's mail. A key that is used again has a new claim: what is older, or carries the tag of another use or
 -- installation, proves nothing about it. Called by `MailStore`, and by `begin_email_sends` and `begin_email_retry`. A send that
 -- found no claim store has a separate tag, and so has no claim here. `p_first` is its first attempt by its process's clock, where
@@ -44,7 +44,7 @@ as $$
   ), written as (
     select m.id, m.key_tag from mine m, use u where m.outcome is not null and m.created_at >= u.since and m.created_at < u.until
   ), proof as (
-    select m.id, m.provider, m.provider_message_id, m.created_at
+    select m.id, m.provider, m.provider_message_id, m.created_at, coalesce(m.outcome = 'sent', false) as is_told
     from mine m, use u
     where m.id in (select w.id from written w)
       or (
@@ -52,19 +52,19 @@ as $$
         and (m.key_tag = p_tag or m.key_tag in (select w.key_tag from written w union all select c.tag from claim c))
       )
     union all
-    select t.id, t.provider, t.provider_message_id, t.created_at from tagged t, use u
+    select t.id, t.provider, t.provider_message_id, t.created_at, false from tagged t, use u
     where t.created_at >= u.tag_since
   )
   select x.provider, x.provider_message_id
   from (
     select
       c.result ->> 'provider' as provider, c.result ->> 'providerMessageId' as provider_message_id,
-      null::timestamptz as created_at, null::uuid as id
+      null::timestamptz as created_at, null::uuid as id, true as is_told
     from claim c where c.state = 'accepted'
     union all
-    select p.provider, p.provider_message_id, p.created_at, p.id from proof p
+    select p.provider, p.provider_message_id, p.created_at, p.id, p.is_told from proof p
   ) as x
   where x.provider is not null and x.provider_message_id is not null
-  order by x.created_at desc nulls first, x.id desc
+  order by x.is_told desc, x.created_at desc nulls first, x.id desc
   limit 1
 $$;

@@ -92,7 +92,9 @@ export const findEvidence = (
   const proof =
     reported !== undefined && reported.providerMessageId !== null
       ? reported
-      : tables.rows.findLast((one) => one.providerMessageId !== null && proves(one))
+      : (tables.rows.findLast(
+          (one) => one.outcome === "sent" && one.providerMessageId !== null && proves(one)
+        ) ?? tables.rows.findLast((one) => one.providerMessageId !== null && proves(one)))
   const { provider = null, providerMessageId = null } = proof ?? {}
   return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
