@@ -1,12 +1,12 @@
 -- Where a row has left the key open since `p_since`, other than at `p_provider` (null: anywhere); null where none has. A send without a claim
--- did, as a claim is held at one provider. Called by all who are about to ask a provider on a key that is in doubt (S2).
+-- did, as a claim is held at one provider. The clock may have stepped back since, by less than what two uses of a key are apart. Called by all who are about to ask a provider on a key that is in doubt (S2).
 create or replace function email_doubt_at(p_key_hash text, p_since timestamptz, p_provider text) returns text
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
 as $$
   select l.provider from email_log l
-  where l.key_hash = p_key_hash and l.created_at >= p_since and l.provider is not null and l.provider is distinct from p_provider
+  where l.key_hash = p_key_hash and l.created_at >= p_since - interval '12 hours' and l.provider is not null and l.provider is distinct from p_provider
     -- Failed without an attempt: says nothing about acceptance.
     and (l.outcome = 'deferred' or (l.outcome = 'failed' and l.error_kind = 'ambiguous'
       and jsonb_array_length(coalesce(l.attempts, '[]')) > 0))

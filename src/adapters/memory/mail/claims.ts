@@ -134,6 +134,9 @@ const trailOf = (tables: MailTables, keyHash: KeyHash, { known }: ClaimEntry, no
     ? undefined
     : { provider: known.provider, since: now - known.ageMs, last: now - known.lastAgeMs, tag: known.tag })
 
+/** How far the store's clock may step back within a use of a key; two uses are further apart. */
+const STEP_MS = IDEMPOTENCY_WINDOW_MS / 2
+
 /**
  * Where a row has left the key open since a moment (`email_doubt_at`), other than at `provider`: a send without a claim did, as the claim
  * itself is held at one provider.
@@ -147,7 +150,7 @@ const doubtAt = (
   rows.findLast(
     (row) =>
       row.keyHash === keyHash &&
-      row.createdAt >= since &&
+      row.createdAt >= since - STEP_MS &&
       row.provider !== null &&
       row.provider !== provider &&
       // An end without an attempt adds no evidence.
