@@ -190,7 +190,7 @@ describe("dependencies", () => {
   })
 
   it("are explained, and nothing else is", () => {
-    const page = readFileSync(`${root}/docs/reference/dependencies.md`, "utf8")
+    const page = readFileSync(`${root}/DEPENDENCIES.md`, "utf8")
     const explained = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, names = ""]) =>
       [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
     )

@@ -16,7 +16,7 @@ const pages = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   ...globSync("docs/**/*.md", { cwd: root }),
-  ...globSync("infra/**/*.md", { cwd: root })
+  ...globSync("{examples,infra}/**/*.md", { cwd: root })
 ].map((path) => ({ path, text: textOf(path) }))
 
 /** Every match of an expression in the pages, with its page. */

@@ -26,7 +26,7 @@ interface Row {
 const ROW = /^\| ([a-z0-9-]+) \| .+ \| <(https:[^>]+)> \| (.+) \|$/
 const root = new URL("../../", import.meta.url)
 
-const table: ReadonlyArray<Row> = (await readFile(new URL("docs/reference/vendors.md", root), "utf8"))
+const table: ReadonlyArray<Row> = (await readFile(new URL("test/support/vendors/README.md", root), "utf8"))
   .split("\n")
   .flatMap((line) => {
     const [, id = "", page = "", twins = ""] = ROW.exec(line) ?? []
@@ -339,7 +339,7 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     )
 }
 
-describe("the table of vendors and their twins (docs/reference/vendors.md)", () => {
+describe("the table of vendors and their twins (test/support/vendors/README.md)", () => {
   it("has a probe for each row, and a row for each probe", () => {
     assert.deepStrictEqual(table.map(({ id }) => id).sort(), Object.keys(PROBES).sort())
   })

@@ -23,7 +23,7 @@ const isPipeline = (connection: object): connection is Pipeline =>
 
 /**
  * The driver lets go of answered statements when none is under way: reads that overlap for long are all kept, with their rows
- * (`docs/explanation/decisions/0016-answered-statements-are-dropped.md`). Here each is dropped with its answer.
+ * (`docs/explanation/decisions.md`, 16). Here each is dropped with its answer.
  */
 const dropAnswered = (connection: object): void => {
   if (!isPipeline(connection)) return

@@ -16,7 +16,7 @@ export const conversion = area("Conversion", {
     Temperature of its calls. Newer models refuse any.`,
   withoutModel: open("HIFI_UNAVAILABLE", oneOf(["fail", "standard"]), { fallback: "fail" })`
     What happens if a conversion asked for high fidelity and no page got it. fail: it fails, free of charge. standard: it is completed
-    and charged as a standard one. If only some pages lack it, the result names them.`,
+    and charged as a standard one.`,
   inputUsdPerMtok: open("HIFI_INPUT_USD_PER_MTOK", decimal, {
     otherwise: "the list price of the model and its profile",
     unit: "USD a million tokens"

@@ -59,8 +59,7 @@ export const AREAS = {
       Proxies with a trusted X-Forwarded-For: their addresses and networks, separated by commas, or their number in a chain.
       A number is safe only if no caller can reach the server past them.`,
     maxConnections: open("HTTP_MAX_CONNECTIONS", integer(16, 1_000_000), { fallback: "2048" })`
-      HTTP connections at once; each open page holds one. A client address has at most 256, unless it is a trusted proxy's or this
-      machine's. The process's file descriptors are a limit too.`,
+      HTTP connections at once; each open page holds one. A client has at most 256, unless it is a trusted proxy or this machine.`,
     embedded: open("POSTLANE_EMBEDDED", flag, {
       otherwise: "1 under postlane start, 0 under postlane serve"
     })`
@@ -142,7 +141,7 @@ export const AREAS = {
     })`
       Configuration set of outreach mail.`,
     outreachFooter: open("OUTREACH_FOOTER", text, { otherwise: "a line that names SENDER_DOMAIN" })`
-      Last lines of outreach mail: the sender's postal address, which most laws require, and why the reader gets it.`,
+      Last lines of outreach mail: your postal address, which most laws require, and why the reader gets it.`,
     webhookSecret: secret("PROVIDERB_WEBHOOK_SECRET", text, { generated: true })`
       The header X-Webhook-Secret of the event bus. Unset, every event is refused.`,
     endpoint: open("PROVIDERB_ENDPOINT", httpUrl, vendor)`Address of the SES v2 API.`,
@@ -224,7 +223,7 @@ export const AREAS = {
     pollSeconds: open("EVENTS_POLL_SECONDS", integer(1), { fallback: "900", unit: "seconds" })`
       How often provider_a is asked for events.`,
     logKeepDays: open("EMAIL_LOG_KEEP_DAYS", integer(30), { otherwise: "for ever", unit: "days" })`
-      How long log rows are kept, at least a month. Rows with an open key, retry or alert are kept longer, statistics for ever.`,
+      How long log rows are kept, at least a month. Statistics stay, and rows with an open key, retry or alert.`,
     alertEmail: open("ALERT_EMAIL", mailbox, {
       otherwise: "alerts@{SENDER_DOMAIN} if all providers are simulated, else none"
     })`
@@ -251,18 +250,17 @@ export const AREAS = {
       File of the intake's certificate (PEM, with its chain). Unset, STARTTLS is not offered.`,
     tlsKey: open("SMTP_TLS_KEY", text)`File of that certificate's private key (PEM).`,
     trustedHops: open("TRUSTED_MAIL_HOPS", words, {
-      otherwise: "none; embedded on loopback, the peer is trusted; on the edge, mx.cloudflare.net"
+      otherwise: "none; embedded on loopback the peer; on the edge mx.cloudflare.net"
     })`
       Names of mail servers with trusted Authentication-Results, separated by commas.`,
     hopSecret: secret("TRUSTED_MAIL_HOP_SECRET", text)`
-      The header X-Postlane-Hop of the trusted hops' mails. If set, a mail without it is not believed. Exchange Online
-      (protection.outlook.com) requires it.`,
+      The header X-Postlane-Hop of the hops' mails. If set, a mail without it is not believed. Exchange Online requires it.`,
     trustedPeers: open("TRUSTED_MAIL_PEERS", networks, { otherwise: "none" })`
-      Networks (such as 10.0.0.0/8) that hand over the hops' mails, separated by commas, in addition to this machine and the hops.`,
+      Networks (such as 10.0.0.0/8) that also hand over the hops' mails, separated by commas.`,
     replyChannel: open("CONVERT_REPLY_CHANNEL", oneOf(["workspace", "library"]), {
       otherwise: "workspace if MAILAPI_SERVICE_ACCOUNT_KEY is set, else library"
     })`
-      How replies go out: workspace (the workspace mail API) or library (the mailer).`,
+      How replies go out: by the workspace mail API or the library.`,
     bucket: open("CONVERT_EMAIL_BUCKET", bucket, { fallback: "convert-email-files" })`
       Object storage of mails in progress; on the edge an R2 binding.`,
     registerUrl: open("REGISTER_URL", httpUrl, { otherwise: "{BASE_URL}/register" })`

@@ -18,7 +18,7 @@ const SAID: ReadonlyArray<readonly [language: string, said: RegExp]> = [
   ["go", /mail sent\n(?:file report\.pdf \w+\n)+refused 404 RESULT_NOT_READY true/]
 ]
 
-const guide = snippetsOf(new URL("../../../docs/guides/any-language.md", import.meta.url))
+const guide = snippetsOf(new URL("../../../examples/generated-clients/README.md", import.meta.url))
 /** What stands where, once a client is made. */
 const PROGRAMS: ReadonlyArray<readonly [to: string, from: string]> = [
   ["main.py", "program.py"],
