@@ -257,10 +257,19 @@ const untrue = (
   const refusedAt = sofar.findLastIndex(
     (attempt) => attempt.process === process && attempt.startedAt >= from && isRefused(attempt)
   )
+  const refused = sofar[refusedAt]
+  // The store had the refusal, and let another call have the key anew, before this one's caller heard of it.
+  const isAfterRelease = ({ askedAt }: Attempt) =>
+    refused !== undefined &&
+    observed.grants.some(
+      (grant) =>
+        grant.subject === subject && grant.isNew && grant.at > refused.startedAt && grant.at <= askedAt
+    )
   const doubtful = sofar.find(
     (attempt, index) =>
       (isDoubtful(attempt) || attempt.outcome === "accepted") &&
       (attempt.process !== process || refusedAt === -1 || index < refusedAt) &&
+      !isAfterRelease(attempt) &&
       hadToKnow(observed, attempt, { process, claimed, at: from })
   )
   if (isCertain && doubtful !== undefined)
