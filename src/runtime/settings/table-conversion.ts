@@ -72,7 +72,6 @@ export const batch = area("Batch lane", {
   localDelaySeconds: open("LOCAL_BATCH_DELAY_SECONDS", decimal, { fallback: "5", unit: "seconds" })`
     Embedded: delay of a local batch job.`,
   localFaults: open("LOCAL_BATCH_FAULTS", batchFaults, { otherwise: "nothing" })`
-    Embedded: faults of the local batch service for drills, such as ${"`failed=0.1 unfinished=0.2 stop=60`"} (shares
-    of the records, seconds that a stop takes), ${"`expires`"}, ${"`stops`"} (with ${"`unfinished`"} after the other records)
-    or ${"`fails`"}.`
+    Embedded: faults of the local batch service for drills: shares of records and seconds of a stop
+    (${"`failed=0.1 unfinished=0.2 stop=60`"}), ${"`expires`"}, ${"`stops`"} or ${"`fails`"}.`
 })
