@@ -92,8 +92,7 @@ const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void>
 const renewing = (sender: Sender): Effect.Effect<never> =>
   Effect.forever(
     Effect.gen(function* () {
-      yield* sender.busy.await
-      yield* Effect.sleep(RENEW_MS)
+      yield* sender.busy.whenOpen(Effect.sleep(RENEW_MS))
       const items = [...sender.running.values()]
       if (items.length === 0) return
       const askedAt = yield* uptime
