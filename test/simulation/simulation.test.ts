@@ -83,7 +83,7 @@ const REGRESSIONS: ReadonlyArray<
   ["a failure that a process only remembers ends no queued mail", mailWorld, [9173896, 9303854]],
   ["an acceptance that a retry learned of is written after an outage", mailWorld, [9300403]],
   ["an acceptance ends a deferral, whoever learned of it", mailWorld, [9023577]],
-  ["a key that has ended at two providers stays so, whoever takes it up", mailWorld, [9474064]],
+  ["a key that has ended at two providers stays so, whoever takes it up", mailWorld, [9474064, 9466045]],
   ["of two copies the one that a caller heard of is the evidence", mailWorld, [9344769]],
   ["a doubt counts though the database's clock went back", mailWorld, [9353965]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],

@@ -14,6 +14,10 @@ export type RetryDecision =
 const isInDoubt = ({ ambiguous, leaving, state }: Claim): boolean =>
   ambiguous || (state === "held" && leaving)
 
+/** A key that was free, and that a send without a claim store has left open since. */
+const reopened = (claim: Claim): Claim =>
+  claim.state === "refused" ? { ...claim, state: "deferred", payloadHash: "", result: undefined } : claim
+
 /** What a queued retry may do, and the claim with its lease where it may go out (`begin_email_retry`). */
 export const decideRetry = (
   claim: Claim,
@@ -39,18 +43,15 @@ export const decideRetry = (
   const isOfThisUse = claim.tag === retry.tag
   const isElsewhere = isInDoubt(claim) && claim.provider !== provider
   if (doubtAt !== undefined || (isOfThisUse && (isElsewhere || claim.state === "ended"))) {
-    const isOpen = isInDoubt(claim) || claim.state === "deferred"
+    const isOpen = isInDoubt(claim) || claim.state === "deferred" || claim.state === "refused"
     if (!isOfThisUse || !isOpen) return { _tag: "Go", claim, torn: true }
     // It says how the key ended, where the key is held at its own provider; else the retry there does.
     const kept = claim.provider === provider ? { ...claim, owner, leaseUntil } : claim
-    return { _tag: "Go", claim: { ...kept, state: "ended" }, torn: true }
+    return { _tag: "Go", claim: { ...reopened(kept), state: "ended" }, torn: true }
   }
   // A call that is a day late asks no provider.
   const lastAttemptAt = withinWindow(now - claim.firstAttemptAt) ? leaseUntil : claim.lastAttemptAt
-  // The key was free, and a send that found no claim store has left it open since.
-  const open = { state: "deferred", payloadHash: "", result: undefined } as const
-  const kept: Claim = claim.state === "refused" ? { ...claim, ...open } : claim
-  const held = { ...kept, owner, provider, ambiguous: true, leaseUntil, lastAttemptAt }
+  const held = { ...reopened(claim), owner, provider, ambiguous: true, leaseUntil, lastAttemptAt }
   return { _tag: "Go", claim: held, torn: false }
 }
 

@@ -69,7 +69,7 @@ begin
     if v_is_of_use or clock_timestamp() - v_first < interval '24 hours' then
       torn := (v_in_doubt and c.provider <> v_provider) or (v_is_of_use and c.state = 'ended')
         or email_doubt_at(v_key, c.first_attempt_at, v_provider) is not null;
-      if not torn or v_in_doubt or (v_is_of_use and c.state = 'deferred') then
+      if not torn or v_in_doubt or (v_is_of_use and c.state in ('deferred', 'refused')) then
         perform hold_claim_for_retry(c, v_owner, v_provider, (p_entry ->> 'lease_ms')::float8, torn);
       end if;
     end if;

@@ -13,6 +13,8 @@ begin
   if p_torn then
     update email_send_claims x set
       state = 'ended',
+      payload_hash = case x.state when 'refused' then '' else x.payload_hash end,
+      result = case x.state when 'refused' then null else x.result end,
       owner = case x.provider when p_provider then p_owner else x.owner end,
       lease_until = case x.provider when p_provider then v_lease else x.lease_until end,
       updated_at = now()
