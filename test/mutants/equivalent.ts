@@ -2,4 +2,81 @@
 export const WORDS = "words: "
 
 /** Faults that change nothing, or words only, by the file or function and by their name in the report, with the reason. */
-export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
+export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "src/domain/mail/address.ts": {
+    "a condition: `!/\\P{ASCII}/u.test(lower)` → `false`": "`URL` makes no host of ASCII text that is none",
+    "an operator: ` < ` → ` <= `": "beyond the end there is no character",
+    "a constant: `false` → `true`": "a blank at the edge of a name is dropped"
+  },
+  "src/domain/mail/deferred-send.ts": {
+    "a condition: `delay === undefined` → `false`": "no number is within the window",
+    "a condition: `body.length > MAX_DEFERRED_BYTES` → `false`":
+      "it saves the count of bytes, which decides the same"
+  },
+  "src/domain/mail/export-records.ts": {
+    "a condition: `length <= MAX_RECORD_LENGTH` → `true`":
+      "it saves memory: a record that is too long is dropped as a whole",
+    "a constant: `false` → `true` (7)":
+      "nothing is escaped outside of a text, and its first sign is looked at as one inside",
+    "a condition: `around.length < MAX_RECORD_LENGTH` → `true`":
+      "it saves memory: what says that more follow stands before or after the records",
+    "an operator: ` < ` → ` <= `": "one sign more or less of what is around the records",
+    "a condition: `length <= MAX_RECORD_LENGTH` → `true` (2)":
+      "it saves memory: a record that is too long is dropped as a whole",
+    "a condition: `depth > 0 && !/[\\s,]/.test(sign)` → `true`":
+      "what is around the records is searched for two members alone",
+    "an operator: ` > ` → ` >= ` (3)": "what is around the records is searched for two members alone",
+    "an operator: ` && ` → ` || ` (6)": "what is around the records is searched for two members alone",
+    'a condition: `first === ""` → `false`': "blanks begin no document, and CSV drops them"
+  },
+  "src/domain/mail/message.ts": {
+    "a condition: `/\\s/.test(content)` → `true`": "it saves a copy of what has no blanks",
+    "a condition: `blocked.size === 0` → `false`": "it saves a copy where nobody is blocked",
+    "an operator: ` < ` → ` <= `": "no two entries have one name",
+    "a condition: `a > b` → `true`": "no two entries have one name",
+    "a condition: `a > b` → `false`": "a sort asks only whether one comes before the other",
+    "an operator: ` > ` → ` >= ` (5)": "no two entries have one name",
+    "an operator: ` > ` → ` <= ` (5)": "a sort asks only whether one comes before the other"
+  },
+  "src/domain/mail/outbox-search.ts": {
+    "a constant: `false` → `true` (2)": "an empty token is no term",
+    "a condition: `began` → `true`": "an empty token is no term",
+    "a constant: `false` → `true` (3)": "an empty token is no term",
+    "a condition: `day === undefined` → `false`": "no day is no date",
+    "a call: `find` → `findLast`": "each name is there once"
+  },
+  "src/domain/mail/plain-request.ts": {
+    "an operator: ` < ` → ` <= `": "no two members have one name"
+  },
+  "src/domain/mail/read-request.ts": {
+    "a condition: `Array.isArray(value)` → `false`": "a list has as many members as entries"
+  },
+  "src/domain/mail/return-address.ts": {
+    "an operator: ` < ` → ` <= `": "the same digits, each one later",
+    "a condition: `bits === 0` → `false`": "256 bits are no multiple of five",
+    "an operator: ` >= ` → ` > `": "the same digits, each one later, and the last one is cut off"
+  },
+  "src/domain/mail/sender-token.ts": {
+    "a call: `.trim()` → `` (2)": "`parseMailbox` drops blanks at the edges"
+  },
+  "src/domain/mail/status.ts": {
+    "a call: `find` → `findLast`": "each name is there once"
+  },
+  "src/domain/mail/submitted-mail.ts": {
+    "a call: `find` → `findLast` (2)": "each name is there once"
+  },
+  "src/domain/mail/suppression/one-click.ts": {
+    "a call: `find` → `findLast`": "a message has each header once, whatever its case",
+    'a condition: `linking._tag === "Own"` → `true`': "what is not the caller's has no address",
+    "an operator: ` ?? ` → ` && ` (2)": "the domain of a mailbox is ASCII"
+  },
+  "src/domain/mail/suppression/policy.ts": {
+    "an operator: ` > ` → ` >= `": "no two reasons are of one strength"
+  },
+  "src/domain/mail/templates/samples.ts": {
+    "a constant: `false` → `true`": "words: the sample that a template is shown with",
+    "a constant: `false` → `true` (2)": "words: the sample that a template is shown with",
+    "a constant: `true` → `false`": "words: the sample that a template is shown with",
+    "a constant: `false` → `true` (3)": "words: the sample that a template is shown with"
+  }
+}

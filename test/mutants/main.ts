@@ -2,7 +2,7 @@
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
- * (a sample), `--list` runs nothing. At the end stands a table by area, and below it what is left, by name.
+ * (a sample), `--list` runs nothing, `--own` asks of those that are planted alone only the tests that import the file. At the end stands a table by area, and below it what is left, by name.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
  * its own time. What nobody noticed then, `--quick` leaves as it is; else each of it is planted alone, and all tests run: what is
@@ -27,7 +27,8 @@ const { positionals, values } = parseArgs({
     tests: { type: "string", multiple: true },
     only: { type: "string", default: "" },
     every: { type: "string", default: "1" },
-    quick: { type: "boolean", default: false }
+    quick: { type: "boolean", default: false },
+    own: { type: "boolean", default: false }
   }
 })
 
@@ -53,6 +54,8 @@ interface Target {
   readonly name: string
   readonly mutants: ReadonlyArray<Mutant>
   readonly tests: ReadonlyArray<string>
+  /** Of all tests those that import it. */
+  readonly own: ReadonlyArray<string>
   /** Puts a fault in its place, or what was there (`undefined`); what is wrong with it where it is no program. */
   readonly plant: (session: Session, text: string | undefined) => Promise<Failure>
 }
@@ -74,9 +77,23 @@ const sqlTargets = (): ReadonlyArray<Target> =>
       area: fn.area,
       name: fn.name,
       mutants: mutantsOfFunction(fn),
+      own: [],
       tests: fn.area === "shared" ? SHARED_TESTS : [`test/adapters/postgres/${fn.area}/`],
       plant: (session, text) => session.inTemplate(text ?? fn.text)
     }))
+
+const TEST_FILES: ReadonlyArray<readonly [path: string, text: string]> = globSync("test/**/*.test.ts")
+  .toSorted()
+  .map((path) => [path, readFileSync(path, "utf8")])
+
+/** The domain's tests that import a module, else all tests that do. */
+const testsOf = (module: string): ReadonlyArray<string> => {
+  const importing = TEST_FILES.filter(([, text]) => text.includes(`/${relative("src", module)}"`)).map(
+    ([path]) => path
+  )
+  const ofDomain = importing.filter((path) => path.startsWith("test/domain/"))
+  return ofDomain.length > 0 ? ofDomain : importing
+}
 
 const ruleTargets = (): ReadonlyArray<Target> =>
   RINGS.flatMap((ring) =>
@@ -93,6 +110,7 @@ const ruleTargets = (): ReadonlyArray<Target> =>
         name: path,
         rules,
         mutants: rules.mutants,
+        own: testsOf(path),
         tests: [`test/domain/${area}/`, `test/application/${area}/`, "test/adapters/memory/"],
         plant: (session, text) => {
           session.replace(resolve(path), text)
@@ -164,12 +182,9 @@ const noticedAtOnce = async (targets: ReadonlyArray<Target>): Promise<ReadonlyMa
 }
 
 /** Its own tests first, since most faults are noticed there; what the first of all says that notices it. */
-const runTests = async (session: Session, tests: ReadonlyArray<string>): Promise<Failure> => {
-  for (const test of tests) {
-    const failure = await session.run([test])
-    if (failure !== undefined) return failure
-  }
-  return undefined
+const runTests = async (session: Session, { own, tests }: Target): Promise<Failure> => {
+  const failure = own.length === 0 ? undefined : await session.run(own)
+  return failure === undefined && !values.own ? session.run(values.tests ?? tests) : failure
 }
 
 /** The faults with a name each: those that read alike are counted. */
@@ -183,7 +198,8 @@ const named = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<readonly [name: st
 }
 
 const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<Mutant, string>) => {
-  const tests = values.tests ?? target.tests
+  const others = values.tests ?? target.tests
+  const tests = values.own ? target.own : [...target.own, ...others]
   const said = found.get(target.area) ?? []
   found.set(target.area, said)
   const faults = named(target.mutants)
@@ -202,11 +218,11 @@ const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<
     const reason = EQUIVALENT[target.name]?.[name]
     if (by !== undefined) say("noticed at once", by)
     else if (reason !== undefined) say(reason.startsWith(WORDS) ? "words" : "changes nothing", reason)
-    else if (values.quick) say("left")
+    else if (values.quick || tests.length === 0) say("left")
     else {
       await beforehand(session, tests)
       const invalid = await target.plant(session, mutant.text)
-      const failure = invalid === undefined ? await runTests(session, tests) : undefined
+      const failure = invalid === undefined ? await runTests(session, target) : undefined
       await target.plant(session, undefined)
       if (invalid !== undefined) say("no program", invalid)
       else say(failure === undefined ? "left" : "noticed alone", failure)
@@ -243,7 +259,7 @@ if (values.list) {
   for (const { mutants, name } of targets) console.log(`${name}: ${mutants.length}`)
 } else {
   const noticed = values.sql ? new Map<Mutant, string>() : await noticedAtOnce(targets)
-  const session = await startSession()
+  const session = await startSession(undefined, values.own)
   try {
     for (const target of targets) await runTarget(session, target, noticed)
   } finally {

@@ -1,6 +1,14 @@
+import { statSync } from "node:fs"
+
 import { Effect, Redacted } from "effect"
 import type { ViteUserConfig } from "vitest/config"
-import { createVitest, type TestModule, type Vitest } from "vitest/node"
+import {
+  BaseSequencer,
+  createVitest,
+  type TestModule,
+  type TestSpecification,
+  type Vitest
+} from "vitest/node"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import config from "../../vitest.config.ts"
@@ -50,15 +58,23 @@ const sharedTests = (plugin: NonNullable<ViteUserConfig["plugins"]>[number]): Vi
   return { ...config, plugins: [...(config.plugins ?? []), plugin], test: { ...test, ...shared.test } }
 }
 
+/** What notices most in the least time goes first: what it noticed is not asked of the others. */
+class SmallFirst extends BaseSequencer {
+  override sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const size = ({ moduleId }: TestSpecification) => statSync(moduleId).size
+    return Promise.resolve(files.toSorted((one, other) => size(one) - size(other)))
+  }
+}
+
 /** The file that the tests write to which faults they noticed. */
 export interface Noticed {
   readonly file: string
 }
 
 /**
- * `noticed`: runs each test once for each fault of the modules that it asked for; they have to be replaced by their switched texts.
+ * `isFew`: of few tests, so that one worker is enough. `noticed`: runs each test once for each fault of the modules that it asked for; they have to be replaced by their switched texts.
  */
-export const startSession = async (noticed?: Noticed): Promise<Session> => {
+export const startSession = async (noticed?: Noticed, isFew = false): Promise<Session> => {
   const replaced = new Map<string, string>()
   const plugin = {
     name: "postlane-mutants",
@@ -71,10 +87,15 @@ export const startSession = async (noticed?: Noticed): Promise<Session> => {
       config: false,
       watch: false,
       bail: noticed === undefined ? 1 : 0,
+      ...(isFew && { maxWorkers: 1 }),
       reporters: [{}],
       testTimeout: 30_000,
       fsModuleCache: false,
-      ...(noticed && { runner: "./test/mutants/runner.ts", env: { POSTLANE_FAULTS: noticed.file } })
+      ...(noticed && {
+        sequence: { sequencer: SmallFirst },
+        runner: "./test/mutants/runner.ts",
+        env: { POSTLANE_FAULTS: noticed.file }
+      })
     },
     sharedTests(plugin)
   )
