@@ -73,6 +73,29 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "src/domain/mail/suppression/policy.ts": {
     "an operator: ` > ` → ` >= `": "no two reasons are of one strength"
   },
+  "src/domain/inbound/authentication-results.ts": {
+    "an operator: ` < ` → ` <= `": "beyond the end there is no character",
+    "a condition: `result === undefined` → `false`": "what has no result is refused in the next line",
+    "a call: `.slice(0, MAX_LENGTH)` → ``":
+      "it bounds the time: of a longer header nothing counts but its server",
+    'a statement: `cursor.takes(";")` → ``': "the list of results may begin with a semicolon"
+  },
+  "src/domain/inbound/mail-headers.ts": {
+    "an operator: ` > ` → ` >= ` (2)": "a tag without a name is not asked for",
+    "a call: `find` → `findLast`": "words: which of several is named",
+    'a member: `"none", ` → ``': "a list is no Message-ID, whatever is in it",
+    "an operator: ` > ` → ` >= ` (6)": "of twenty the first and nineteen others are all"
+  },
+  "src/domain/inbound/quotable.ts": {
+    "a call: `.trim()` → `` (3)": "an empty word is not asked for",
+    "a condition: `close === -1` → `false`": "what follows is then no comment"
+  },
+  "src/domain/inbound/sender-authenticity.ts": {
+    "an operator: ` < ` → ` <= `": "beyond both ends there is no difference",
+    "a condition: `hop === undefined` → `false` (2)":
+      "words: without a report nothing is said of DMARC, either",
+    "a call: `find` → `findLast`": "each method is there once"
+  },
   "src/domain/mail/templates/samples.ts": {
     "a constant: `false` → `true`": "words: the sample that a template is shown with",
     "a constant: `false` → `true` (2)": "words: the sample that a template is shown with",

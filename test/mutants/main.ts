@@ -2,7 +2,7 @@
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
- * (a sample), `--list` runs nothing, `--own` asks of those that are planted alone only the tests that import the file. At the end stands a table by area, and below it what is left, by name.
+ * (a sample), `--list` runs nothing, `--own` runs the tests that import the file, and no other. At the end stands a table by area, and below it what is left, by name.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
  * its own time. What nobody noticed then, `--quick` leaves as it is; else each of it is planted alone, and all tests run: what is
@@ -14,9 +14,9 @@ import { basename, join, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
 import { EQUIVALENT, WORDS } from "./equivalent.ts"
-import { noticedIn, unfitIn } from "./noticed.ts"
+import { noticedIn, type Place, unfitIn } from "./noticed.ts"
 import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
-import { type Failure, type Session, startSession } from "./session.ts"
+import { type Failure, type Noticed, type Session, startSession } from "./session.ts"
 import { type Mutant, mutantsOf as mutantsOfFunction, type SqlFunction } from "./sql.ts"
 
 const { positionals, values } = parseArgs({
@@ -86,13 +86,13 @@ const TEST_FILES: ReadonlyArray<readonly [path: string, text: string]> = globSyn
   .toSorted()
   .map((path) => [path, readFileSync(path, "utf8")])
 
-/** The domain's tests that import a module, else all tests that do. */
+/** The tests of the inner rings that import a module, else all tests that do. */
 const testsOf = (module: string): ReadonlyArray<string> => {
   const importing = TEST_FILES.filter(([, text]) => text.includes(`/${relative("src", module)}"`)).map(
     ([path]) => path
   )
-  const ofDomain = importing.filter((path) => path.startsWith("test/domain/"))
-  return ofDomain.length > 0 ? ofDomain : importing
+  const inner = importing.filter((path) => /^test\/(?:domain|application)\//.test(path))
+  return inner.length > 0 ? inner : importing
 }
 
 const ruleTargets = (): ReadonlyArray<Target> =>
@@ -148,35 +148,62 @@ const beforehand = async (session: Session, tests: ReadonlyArray<string>) => {
   passed.add(name)
 }
 
-/** The test that notices a fault, by the fault: of all targets, in one session. */
+/** Where the faults of the targets are, all of them in one session. */
+const placesOf = (targets: ReadonlyArray<Target>): ReadonlyArray<Place & { readonly target: Target }> => {
+  let first = 0
+  return targets.flatMap((target) => {
+    if (target.rules === undefined) return []
+    const begun = first
+    first += target.rules.size
+    return [{ first: begun, end: first, module: relative("src", target.name), target }]
+  })
+}
+
+/** Runs tests in which all faults stand, switched off; what they notice is in the file. */
+const runSwitched = async (
+  noticed: Noticed,
+  places: ReturnType<typeof placesOf>,
+  runs: ReadonlyArray<ReadonlyArray<string>>
+) => {
+  const session = await startSession(noticed)
+  try {
+    for (const { first, target } of places)
+      session.replace(resolve(target.name), target.rules?.switched(first))
+    for (const tests of runs) {
+      const failure = await session.run(tests)
+      if (failure !== undefined) console.log(`without a fault: ${failure}`)
+    }
+  } finally {
+    await session.end()
+  }
+}
+
+/** The test that notices a fault, by the fault: of all targets, in one session, and in another one of those that modules ask for while they load. */
 const noticedAtOnce = async (targets: ReadonlyArray<Target>): Promise<ReadonlyMap<Mutant, string>> => {
   const folder = mkdtempSync(join(tmpdir(), "postlane-faults-"))
   const file = join(folder, "noticed")
   writeFileSync(file, "")
-  const numbers = new Map<number, Mutant>()
-  const session = await startSession({ file })
+  const places = placesOf(targets)
+  const own = [...new Set(targets.flatMap((target) => target.own))]
+  const areas = [...new Set(targets.map((target) => (values.tests ?? target.tests).join(" ")))]
   try {
-    let first = 0
-    for (const { name, rules } of targets) {
-      if (rules === undefined) continue
-      session.replace(resolve(name), rules.switched(first))
-      for (const mutant of rules.mutants) numbers.set(first + mutant.number, mutant)
-      first += rules.size
-    }
-    for (const tests of new Set(targets.map((target) => (values.tests ?? target.tests).join(" ")))) {
-      const failure = await session.run(tests.split(" "))
-      if (failure !== undefined) throw new Error(`without a fault: ${failure}`)
+    await runSwitched({ file }, places, values.own ? [own] : areas.map((tests) => tests.split(" ")))
+    if (own.length > 0) {
+      const where = places.map(({ end, first, module }) => ({ first, end, module }))
+      await runSwitched({ file, places: where }, places, [own])
     }
     const lines = readFileSync(file, "utf8")
     for (const test of unfitIn(lines)) console.log(`not repeatable   ${test}`)
+    const noticed = noticedIn(lines)
     return new Map(
-      [...noticedIn(lines)].flatMap(([number, test]) => {
-        const mutant = numbers.get(number)
-        return mutant === undefined ? [] : [[mutant, test] as const]
-      })
+      places.flatMap(({ first, target }) =>
+        (target.rules?.mutants ?? []).flatMap((mutant) => {
+          const test = noticed.get(first + mutant.number)
+          return test === undefined ? [] : [[mutant, test] as const]
+        })
+      )
     )
   } finally {
-    await session.end()
     rmSync(folder, { recursive: true })
   }
 }

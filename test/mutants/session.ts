@@ -12,6 +12,7 @@ import {
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import config from "../../vitest.config.ts"
+import type { Place } from "./noticed.ts"
 
 /** How a run of tests ended: `undefined` where all passed. */
 export type Failure = string | undefined
@@ -69,6 +70,8 @@ class SmallFirst extends BaseSequencer {
 /** The file that the tests write to which faults they noticed. */
 export interface Noticed {
   readonly file: string
+  /** Where the faults are, for those that are asked for while a module loads; absent for the others. */
+  readonly places?: ReadonlyArray<Place>
 }
 
 /**
@@ -94,7 +97,10 @@ export const startSession = async (noticed?: Noticed, isFew = false): Promise<Se
       ...(noticed && {
         sequence: { sequencer: SmallFirst },
         runner: "./test/mutants/runner.ts",
-        env: { POSTLANE_FAULTS: noticed.file }
+        env: {
+          POSTLANE_FAULTS: noticed.file,
+          ...(noticed.places && { POSTLANE_PLACES: JSON.stringify(noticed.places) })
+        }
       })
     },
     sharedTests(plugin)
