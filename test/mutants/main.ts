@@ -86,13 +86,13 @@ const TEST_FILES: ReadonlyArray<readonly [path: string, text: string]> = globSyn
   .toSorted()
   .map((path) => [path, readFileSync(path, "utf8")])
 
-/** The tests of the inner rings that import a module, else all tests that do. */
+/** The domain's tests that import a module, else all tests that do. */
 const testsOf = (module: string): ReadonlyArray<string> => {
   const importing = TEST_FILES.filter(([, text]) => text.includes(`/${relative("src", module)}"`)).map(
     ([path]) => path
   )
-  const inner = importing.filter((path) => /^test\/(?:domain|application)\//.test(path))
-  return inner.length > 0 ? inner : importing
+  const ofDomain = importing.filter((path) => path.startsWith("test/domain/"))
+  return ofDomain.length > 0 ? ofDomain : importing
 }
 
 const ruleTargets = (): ReadonlyArray<Target> =>

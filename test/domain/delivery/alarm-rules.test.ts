@@ -17,6 +17,7 @@ import {
   silentProvider
 } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { DocumentMeasures } from "../../../src/domain/delivery/document-alarms.ts"
+import { isOfQueue } from "../../../src/domain/delivery/queue-alarms.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 
 const nothing: Measures = { ...NOTHING, at: 0, deadLetters: false }
@@ -153,6 +154,7 @@ describe("which alarms are shown", () => {
     expect(
       judge("silence_postmark", { ...nothing, silent: { provider_a: 0, provider_b: 0, postmark: 20 } }).level
     ).toBe("bad")
+    expect(ALARMS.filter(isOfQueue)).toEqual(["queue_overdue", "queue_set_aside", "queue_given_up"])
     expect(Object.keys(alarmTable(() => QUIET))).toEqual([...ALARMS])
     expect(ALARMS.filter(isOfSilence).map(silentProvider)).toEqual(["provider_a", "provider_b", "postmark"])
     expect(isOfSilence("silence_smtp")).toBe(false)

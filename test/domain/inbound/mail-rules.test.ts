@@ -19,6 +19,7 @@ import {
   replySubject,
   signatureTexts
 } from "../../../src/domain/inbound/mail-headers.ts"
+import { MailOutcome } from "../../../src/domain/inbound/mail-outcome.ts"
 import { estimatePages } from "../../../src/domain/inbound/page-class.ts"
 import {
   fileNameOf,
@@ -79,6 +80,15 @@ describe("who is heard (INBOUND-4)", () => {
     assert.isFalse(malformed([header("received", "a"), header("received", "b")]))
     assert.isFalse(malformed(times(20, header("dkim-signature", "b=AA"))))
     assert.isTrue(malformed(times(21, header("dkim-signature", "b=AA"))))
+  })
+})
+
+describe("how a mail ends", () => {
+  it("with an answer to who sent a document or may not, and in silence", () => {
+    const answered =
+      "success error insufficient unregistered no_attachment unsupported too_large misaddressed"
+    const silent = "duplicate automatic unverified no_sender limited suppressed malformed"
+    assert.deepStrictEqual(MailOutcome.literals.toSorted(), `${answered} ${silent}`.split(" ").toSorted())
   })
 })
 
