@@ -16,6 +16,16 @@ import {
 import { anyId } from "../../support/any-id.ts"
 import { refusal, result, waiting } from "./any-claim.ts"
 
+const DETAILS: SendDetails = {
+  category: "transactional",
+  source: "api:test",
+  from: "shop@x.test",
+  to: ["ann@x.test"],
+  others: [],
+  subject: "Hello",
+  idempotencyKey: anyId("k"),
+  keyHash: anyId("hash")
+}
 const decode = Schema.decodeUnknownOption(SendResult)
 
 describe("the result of a send", () => {
@@ -28,7 +38,7 @@ describe("the result of a send", () => {
   })
 
   it("S5: is made so for each way in which a send ends", () => {
-    const send = { rowId: anyId(), details: { idempotencyKey: anyId("k") } as SendDetails }
+    const send = { rowId: anyId("s"), details: DETAILS }
     const tried = { provider: "provider_a", failedOver: false } as const
     const made = [
       sent(send, tried, "m"),
@@ -81,12 +91,10 @@ describe("the result of a send", () => {
   })
 
   it("S7: names whom it left out, and nobody where it left out nobody", () => {
-    const details = { idempotencyKey: anyId("k"), dropped: ["ann@x.test"] }
     const tried = { provider: "provider_a", failedOver: false } as const
-    const of = (change: object) =>
-      sent({ rowId: anyId("s"), details: { ...details, ...change } as never }, tried, "m")
-    assert.deepStrictEqual(of({}).suppressedRecipients, ["ann@x.test"])
-    assert.deepStrictEqual(of({ dropped: undefined }).suppressedRecipients, [])
+    const of = (details: SendDetails) => sent({ rowId: anyId("s"), details }, tried, "m").suppressedRecipients
+    assert.deepStrictEqual(of({ ...DETAILS, dropped: ["ann@x.test"] }), ["ann@x.test"])
+    assert.deepStrictEqual(of(DETAILS), [])
   })
 
   it("says of a refused request each field with what is wrong of it", () => {
