@@ -27,7 +27,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "what is around the records is searched for two members alone",
     "an operator: ` > ` → ` >= ` (3)": "what is around the records is searched for two members alone",
     "an operator: ` && ` → ` || ` (6)": "what is around the records is searched for two members alone",
-    'a condition: `first === ""` → `false`': "blanks begin no document, and CSV drops them"
+    'a condition: `first === ""` → `false`': "blanks begin no document, and CSV drops them",
+    "a constant: `false` → `true` (5)": "what stands before the first brace of JSON is no record"
   },
   "src/domain/mail/message.ts": {
     "a condition: `/\\s/.test(content)` → `true`": "it saves a copy of what has no blanks",
@@ -43,10 +44,15 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a condition: `began` → `true`": "an empty token is no term",
     "a constant: `false` → `true` (3)": "an empty token is no term",
     "a condition: `day === undefined` → `false`": "no day is no date",
-    "a call: `find` → `findLast`": "each name is there once"
+    "a call: `find` → `findLast`": "each name is there once",
+    "a member: `false, ` → ``": "nothing is as good as no",
+    "a member: `, false` → ``": "nothing is as good as no",
+    'a member: `"", ` → ``': "without a colon neither name nor value is asked for",
+    'a member: `, ""` → ``': "without a colon neither name nor value is asked for"
   },
   "src/domain/mail/plain-request.ts": {
-    "an operator: ` < ` → ` <= `": "no two members have one name"
+    "an operator: ` < ` → ` <= `": "no two members have one name",
+    "an operator: ` < ` → ` >= `": "any order will do that is always the same"
   },
   "src/domain/mail/read-request.ts": {
     "a condition: `Array.isArray(value)` → `false`": "a list has as many members as entries"
@@ -73,6 +79,17 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "src/domain/mail/suppression/policy.ts": {
     "an operator: ` > ` → ` >= `": "no two reasons are of one strength"
   },
+  "src/domain/mail/templates/samples.ts": {
+    'a member: `"Hello Ann,", ` → ``': "words: the sample that a template is shown with",
+    'a member: `, "Postlane makes accessible HTML out of your PDF files. The…` → ``':
+      "words: the sample that a template is shown with",
+    "a member: `3, ` → ``": "words: the sample that a template is shown with",
+    "a member: `, 12` → ``": "words: the sample that a template is shown with",
+    "a constant: `false` → `true`": "words: the sample that a template is shown with",
+    "a constant: `false` → `true` (2)": "words: the sample that a template is shown with",
+    "a constant: `true` → `false`": "words: the sample that a template is shown with",
+    "a constant: `false` → `true` (3)": "words: the sample that a template is shown with"
+  },
   "src/domain/inbound/authentication-results.ts": {
     "an operator: ` < ` → ` <= `": "beyond the end there is no character",
     "a condition: `result === undefined` → `false`": "what has no result is refused in the next line",
@@ -95,11 +112,5 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a condition: `hop === undefined` → `false` (2)":
       "words: without a report nothing is said of DMARC, either",
     "a call: `find` → `findLast`": "each method is there once"
-  },
-  "src/domain/mail/templates/samples.ts": {
-    "a constant: `false` → `true`": "words: the sample that a template is shown with",
-    "a constant: `false` → `true` (2)": "words: the sample that a template is shown with",
-    "a constant: `true` → `false`": "words: the sample that a template is shown with",
-    "a constant: `false` → `true` (3)": "words: the sample that a template is shown with"
   }
 }

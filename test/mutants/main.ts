@@ -2,7 +2,7 @@
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
- * (a sample), `--list` runs nothing, `--own` runs the domain's tests that import the file, and no other. At the end stands a table by
+ * (a sample), `--list` runs nothing, `--own` runs the tests of its ring that import the file, and no other. At the end stands a table by
  * area, and below it what is left, by name; what changes nothing, or words alone, is named with its reason in `equivalent.ts`.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
@@ -87,13 +87,12 @@ const TEST_FILES: ReadonlyArray<readonly [path: string, text: string]> = globSyn
   .toSorted()
   .map((path) => [path, readFileSync(path, "utf8")])
 
-/** The domain's tests that import a module, else all tests that do. */
+/** The tests of its own ring that import a module. */
 const testsOf = (module: string): ReadonlyArray<string> => {
-  const importing = TEST_FILES.filter(([, text]) => text.includes(`/${relative("src", module)}"`)).map(
-    ([path]) => path
-  )
-  const ofDomain = importing.filter((path) => path.startsWith("test/domain/"))
-  return ofDomain.length > 0 ? ofDomain : importing
+  const [ring = ""] = relative("src", module).split(sep)
+  return TEST_FILES.filter(
+    ([path, text]) => path.startsWith(`test/${ring}/`) && text.includes(`/${relative("src", module)}"`)
+  ).map(([path]) => path)
 }
 
 const ruleTargets = (): ReadonlyArray<Target> =>

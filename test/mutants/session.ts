@@ -92,7 +92,8 @@ export const startSession = async (noticed?: Noticed, isFew = false): Promise<Se
       bail: noticed === undefined ? 1 : 0,
       ...(isFew && { maxWorkers: 1 }),
       reporters: [{}],
-      testTimeout: 30_000,
+      // With all faults in it, and for each of them again, a test takes its time.
+      testTimeout: noticed === undefined ? 30_000 : 600_000,
       fsModuleCache: false,
       ...(noticed && {
         sequence: { sequencer: SmallFirst },

@@ -10,6 +10,7 @@ import {
   IdempotencyConflict,
   InvalidRequest,
   SendResult,
+  SendStatus,
   sent,
   suppressed
 } from "../../../src/domain/mail/send-result.ts"
@@ -35,6 +36,7 @@ describe("the result of a send", () => {
       assert.isTrue(Option.isNone(decode({ ...one, ok: !one.ok })), one.status)
     }
     assert.isTrue(Option.isNone(decode({ ...result, status: "delivered" })))
+    assert.deepStrictEqual(SendStatus.literals.toSorted(), ["deferred", "failed", "sent", "suppressed"])
   })
 
   it("S5: is made so for each way in which a send ends", () => {
