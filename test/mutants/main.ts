@@ -2,11 +2,12 @@
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
  * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
- * (a sample), `--list` runs nothing. At the end stands a table by area, and below it what is left, by name.
+ * (a sample), `--list` runs nothing, `--own` runs the tests of its ring that import the file, and no other. At the end stands a table by
+ * area, and below it what is left, by name; what changes nothing, or words alone, is named with its reason in `equivalent.ts`.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
- * its own time. What nobody noticed then, `--quick` leaves as it is; else each of it is planted alone, and all tests run: what is
- * evaluated while a module loads, and tests that cannot be repeated, need that.
+ * its own time; for what is asked for while a module loads, the modules load anew. What nobody noticed then, `--quick` leaves as it
+ * is; else each of it is planted alone, and all tests run: tests that cannot be repeated need that.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,9 +15,9 @@ import { basename, join, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
 import { EQUIVALENT, WORDS } from "./equivalent.ts"
-import { noticedIn, unfitIn } from "./noticed.ts"
+import { noticedIn, type Place, unfitIn } from "./noticed.ts"
 import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
-import { type Failure, type Session, startSession } from "./session.ts"
+import { type Failure, type Noticed, type Session, startSession } from "./session.ts"
 import { type Mutant, mutantsOf as mutantsOfFunction, type SqlFunction } from "./sql.ts"
 
 const { positionals, values } = parseArgs({
@@ -27,7 +28,8 @@ const { positionals, values } = parseArgs({
     tests: { type: "string", multiple: true },
     only: { type: "string", default: "" },
     every: { type: "string", default: "1" },
-    quick: { type: "boolean", default: false }
+    quick: { type: "boolean", default: false },
+    own: { type: "boolean", default: false }
   }
 })
 
@@ -53,6 +55,8 @@ interface Target {
   readonly name: string
   readonly mutants: ReadonlyArray<Mutant>
   readonly tests: ReadonlyArray<string>
+  /** Of all tests those that import it. */
+  readonly own: ReadonlyArray<string>
   /** Puts a fault in its place, or what was there (`undefined`); what is wrong with it where it is no program. */
   readonly plant: (session: Session, text: string | undefined) => Promise<Failure>
 }
@@ -74,9 +78,22 @@ const sqlTargets = (): ReadonlyArray<Target> =>
       area: fn.area,
       name: fn.name,
       mutants: mutantsOfFunction(fn),
+      own: [],
       tests: fn.area === "shared" ? SHARED_TESTS : [`test/adapters/postgres/${fn.area}/`],
       plant: (session, text) => session.inTemplate(text ?? fn.text)
     }))
+
+const TEST_FILES: ReadonlyArray<readonly [path: string, text: string]> = globSync("test/**/*.test.ts")
+  .toSorted()
+  .map((path) => [path, readFileSync(path, "utf8")])
+
+/** The tests of its own ring that import a module. */
+const testsOf = (module: string): ReadonlyArray<string> => {
+  const [ring = ""] = relative("src", module).split(sep)
+  return TEST_FILES.filter(
+    ([path, text]) => path.startsWith(`test/${ring}/`) && text.includes(`/${relative("src", module)}"`)
+  ).map(([path]) => path)
+}
 
 const ruleTargets = (): ReadonlyArray<Target> =>
   RINGS.flatMap((ring) =>
@@ -93,6 +110,7 @@ const ruleTargets = (): ReadonlyArray<Target> =>
         name: path,
         rules,
         mutants: rules.mutants,
+        own: testsOf(path),
         tests: [`test/domain/${area}/`, `test/application/${area}/`, "test/adapters/memory/"],
         plant: (session, text) => {
           session.replace(resolve(path), text)
@@ -130,46 +148,73 @@ const beforehand = async (session: Session, tests: ReadonlyArray<string>) => {
   passed.add(name)
 }
 
-/** The test that notices a fault, by the fault: of all targets, in one session. */
+/** Where the faults of the targets are, all of them in one session. */
+const placesOf = (targets: ReadonlyArray<Target>): ReadonlyArray<Place & { readonly target: Target }> => {
+  let first = 0
+  return targets.flatMap((target) => {
+    if (target.rules === undefined) return []
+    const begun = first
+    first += target.rules.size
+    return [{ first: begun, end: first, module: relative("src", target.name), target }]
+  })
+}
+
+/** Runs tests in which all faults stand, switched off; what they notice is in the file. */
+const runSwitched = async (
+  noticed: Noticed,
+  places: ReturnType<typeof placesOf>,
+  runs: ReadonlyArray<ReadonlyArray<string>>
+) => {
+  const session = await startSession(noticed)
+  try {
+    for (const { first, target } of places)
+      session.replace(resolve(target.name), target.rules?.switched(first))
+    for (const tests of runs) {
+      const failure = await session.run(tests)
+      if (failure === undefined) continue
+      // A file may break while its tests are collected from a copy with a fault.
+      if (noticed.places === undefined) throw new Error(`without a fault: ${failure}`)
+      console.log(`not collected    ${failure}`)
+    }
+  } finally {
+    await session.end()
+  }
+}
+
+/** The test that notices a fault, by the fault: of all targets, in one session, and in another one of those that modules ask for while they load. */
 const noticedAtOnce = async (targets: ReadonlyArray<Target>): Promise<ReadonlyMap<Mutant, string>> => {
   const folder = mkdtempSync(join(tmpdir(), "postlane-faults-"))
   const file = join(folder, "noticed")
   writeFileSync(file, "")
-  const numbers = new Map<number, Mutant>()
-  const session = await startSession({ file })
+  const places = placesOf(targets)
+  const own = [...new Set(targets.flatMap((target) => target.own))]
+  const areas = [...new Set(targets.map((target) => (values.tests ?? target.tests).join(" ")))]
   try {
-    let first = 0
-    for (const { name, rules } of targets) {
-      if (rules === undefined) continue
-      session.replace(resolve(name), rules.switched(first))
-      for (const mutant of rules.mutants) numbers.set(first + mutant.number, mutant)
-      first += rules.size
-    }
-    for (const tests of new Set(targets.map((target) => (values.tests ?? target.tests).join(" ")))) {
-      const failure = await session.run(tests.split(" "))
-      if (failure !== undefined) throw new Error(`without a fault: ${failure}`)
+    await runSwitched({ file }, places, values.own ? [own] : areas.map((tests) => tests.split(" ")))
+    if (own.length > 0) {
+      const where = places.map(({ end, first, module }) => ({ first, end, module }))
+      await runSwitched({ file, places: where }, places, [own])
     }
     const lines = readFileSync(file, "utf8")
     for (const test of unfitIn(lines)) console.log(`not repeatable   ${test}`)
+    const noticed = noticedIn(lines)
     return new Map(
-      [...noticedIn(lines)].flatMap(([number, test]) => {
-        const mutant = numbers.get(number)
-        return mutant === undefined ? [] : [[mutant, test] as const]
-      })
+      places.flatMap(({ first, target }) =>
+        (target.rules?.mutants ?? []).flatMap((mutant) => {
+          const test = noticed.get(first + mutant.number)
+          return test === undefined ? [] : [[mutant, test] as const]
+        })
+      )
     )
   } finally {
-    await session.end()
     rmSync(folder, { recursive: true })
   }
 }
 
 /** Its own tests first, since most faults are noticed there; what the first of all says that notices it. */
-const runTests = async (session: Session, tests: ReadonlyArray<string>): Promise<Failure> => {
-  for (const test of tests) {
-    const failure = await session.run([test])
-    if (failure !== undefined) return failure
-  }
-  return undefined
+const runTests = async (session: Session, { own, tests }: Target): Promise<Failure> => {
+  const failure = own.length === 0 ? undefined : await session.run(own)
+  return failure === undefined && !values.own ? session.run(values.tests ?? tests) : failure
 }
 
 /** The faults with a name each: those that read alike are counted. */
@@ -183,7 +228,8 @@ const named = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<readonly [name: st
 }
 
 const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<Mutant, string>) => {
-  const tests = values.tests ?? target.tests
+  const others = values.tests ?? target.tests
+  const tests = values.own ? target.own : [...target.own, ...others]
   const said = found.get(target.area) ?? []
   found.set(target.area, said)
   const faults = named(target.mutants)
@@ -202,11 +248,11 @@ const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<
     const reason = EQUIVALENT[target.name]?.[name]
     if (by !== undefined) say("noticed at once", by)
     else if (reason !== undefined) say(reason.startsWith(WORDS) ? "words" : "changes nothing", reason)
-    else if (values.quick) say("left")
+    else if (values.quick || tests.length === 0) say("left")
     else {
       await beforehand(session, tests)
       const invalid = await target.plant(session, mutant.text)
-      const failure = invalid === undefined ? await runTests(session, tests) : undefined
+      const failure = invalid === undefined ? await runTests(session, target) : undefined
       await target.plant(session, undefined)
       if (invalid !== undefined) say("no program", invalid)
       else say(failure === undefined ? "left" : "noticed alone", failure)
@@ -243,7 +289,7 @@ if (values.list) {
   for (const { mutants, name } of targets) console.log(`${name}: ${mutants.length}`)
 } else {
   const noticed = values.sql ? new Map<Mutant, string>() : await noticedAtOnce(targets)
-  const session = await startSession()
+  const session = await startSession(undefined, values.own)
   try {
     for (const target of targets) await runTarget(session, target, noticed)
   } finally {

@@ -1,3 +1,11 @@
+/** The numbers of a module's faults, and its path below `src`. */
+export interface Place {
+  readonly first: number
+  /** Above the last one. */
+  readonly end: number
+  readonly module: string
+}
+
 /** In the place of a fault's number: the test cannot be run again and again. */
 export const UNFIT = -1
 

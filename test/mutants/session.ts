@@ -1,9 +1,18 @@
+import { statSync } from "node:fs"
+
 import { Effect, Redacted } from "effect"
 import type { ViteUserConfig } from "vitest/config"
-import { createVitest, type TestModule, type Vitest } from "vitest/node"
+import {
+  BaseSequencer,
+  createVitest,
+  type TestModule,
+  type TestSpecification,
+  type Vitest
+} from "vitest/node"
 
 import { layerSingle, WriteSql } from "../../src/adapters/postgres/client.ts"
 import config from "../../vitest.config.ts"
+import type { Place } from "./noticed.ts"
 
 /** How a run of tests ended: `undefined` where all passed. */
 export type Failure = string | undefined
@@ -50,15 +59,25 @@ const sharedTests = (plugin: NonNullable<ViteUserConfig["plugins"]>[number]): Vi
   return { ...config, plugins: [...(config.plugins ?? []), plugin], test: { ...test, ...shared.test } }
 }
 
+/** What notices most in the least time goes first: what it noticed is not asked of the others. */
+class SmallFirst extends BaseSequencer {
+  override sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const size = ({ moduleId }: TestSpecification) => statSync(moduleId).size
+    return Promise.resolve(files.toSorted((one, other) => size(one) - size(other)))
+  }
+}
+
 /** The file that the tests write to which faults they noticed. */
 export interface Noticed {
   readonly file: string
+  /** Where the faults are, for those that are asked for while a module loads; absent for the others. */
+  readonly places?: ReadonlyArray<Place>
 }
 
 /**
- * `noticed`: runs each test once for each fault of the modules that it asked for; they have to be replaced by their switched texts.
+ * `isFew`: of few tests, so that one worker is enough. `noticed`: runs each test once for each fault of the modules that it asked for; they have to be replaced by their switched texts.
  */
-export const startSession = async (noticed?: Noticed): Promise<Session> => {
+export const startSession = async (noticed?: Noticed, isFew = false): Promise<Session> => {
   const replaced = new Map<string, string>()
   const plugin = {
     name: "postlane-mutants",
@@ -71,10 +90,19 @@ export const startSession = async (noticed?: Noticed): Promise<Session> => {
       config: false,
       watch: false,
       bail: noticed === undefined ? 1 : 0,
+      ...(isFew && { maxWorkers: 1 }),
       reporters: [{}],
-      testTimeout: 30_000,
+      // With all faults in it, and for each of them again, a test takes its time.
+      testTimeout: noticed === undefined ? 30_000 : 600_000,
       fsModuleCache: false,
-      ...(noticed && { runner: "./test/mutants/runner.ts", env: { POSTLANE_FAULTS: noticed.file } })
+      ...(noticed && {
+        sequence: { sequencer: SmallFirst },
+        runner: "./test/mutants/runner.ts",
+        env: {
+          POSTLANE_FAULTS: noticed.file,
+          ...(noticed.places && { POSTLANE_PLACES: JSON.stringify(noticed.places) })
+        }
+      })
     },
     sharedTests(plugin)
   )

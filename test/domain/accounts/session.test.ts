@@ -77,6 +77,11 @@ describe("the cookies of a session", () => {
     )
   })
 
+  it("nothing holds at the very moment of the session's end", () => {
+    assert.strictEqual(presentCookie(begun, "c0", "c1", LIFETIME - 1)._tag, "Renewed")
+    assert.strictEqual(presentCookie(begun, "c0", "c1", LIFETIME)._tag, "Refused")
+  })
+
   it("a cookie holds for its grace once the next one was used, and not a moment longer", () => {
     fc.assert(
       fc.property(fc.integer({ min: ROTATE, max: LIFETIME - 3 * GRACE }), fc.nat(GRACE), (at, later) => {

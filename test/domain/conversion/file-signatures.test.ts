@@ -30,6 +30,54 @@ describe("what a file is by its first bytes", () => {
     assert.match(signedKind(file) ?? "", kind)
   })
 
+  it("each kind is known by all of its first bytes", () => {
+    const kinds: ReadonlyArray<readonly [hex: string, kind: RegExp, at?: number]> = [
+      ["504b0304", /archive/],
+      ["504b0506", /archive/],
+      ["504b0708", /archive/],
+      ["789f3e22", /winmail/],
+      ["d0cf11e0a1b11ae1", /Office/],
+      ["89504e47", /picture/],
+      ["ffd8ff", /picture/],
+      ["47494638", /picture/],
+      ["49492a00", /picture/],
+      ["4d4d002a", /picture/],
+      ["424d", /picture/],
+      ["7b5c727466", /RTF/],
+      ["52617221", /archive/],
+      ["377abcaf", /archive/],
+      ["1f8b", /archive/],
+      ["28b52ffd", /archive/],
+      ["04224d18", /archive/],
+      ["4d534346", /archive/],
+      ["213c617263683e0a", /archive/],
+      ["3037303730", /archive/],
+      ["2d6c68", /archive/, 2],
+      ["7573746172", /archive/, 257]
+    ]
+    for (const [hex, kind, at = 0] of kinds) {
+      const signature = Buffer.from(hex, "hex")
+      const file = (bytes: Buffer) => {
+        const content = Buffer.alloc(300, 0xee)
+        content.set(bytes, at)
+        return content
+      }
+      assert.match(signedKind(file(signature)) ?? "", kind, hex)
+      for (const [place, byte] of signature.entries()) {
+        const other = Buffer.from(signature)
+        other[place] = byte ^ 0x80
+        assert.isUndefined(signedKind(file(other)), `${hex} but for byte ${place}`)
+      }
+      assert.isUndefined(
+        signedKind(Buffer.concat([Buffer.from([0xee]), file(signature)])),
+        `${hex} further in`
+      )
+    }
+    assert.isUndefined(signedKind(PDF))
+    assert.isTrue(isPdf(Buffer.concat([Buffer.alloc(1, 0x20), PDF.subarray(0, 5)])), "to its last byte")
+    assert.isFalse(isPdf(Buffer.concat([Buffer.alloc(1, 0x20), PDF.subarray(0, 4)])))
+  })
+
   it("a PDF that has another kind's bytes further in is one", () => {
     const pdf = Buffer.alloc(600, "x")
     pdf.set(PDF)

@@ -2,7 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 
 import type { FileStatus, StoredFile } from "../../../src/domain/conversion/file.ts"
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
-import { momentOf, momentOfDeleted, sameMoment } from "../../../src/domain/conversion/progress.ts"
+import {
+  momentOf,
+  momentOfDeleted,
+  momentOfReplaced,
+  sameMoment,
+  wasReplaced
+} from "../../../src/domain/conversion/progress.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storedFile } from "./stored-file.ts"
 
@@ -77,6 +83,34 @@ describe("a moment of a conversion", () => {
       assert.isFalse(sameMoment(momentOf(base), momentOf({ ...base, ...parts })), JSON.stringify(parts))
     }
     assert.isTrue(sameMoment(momentOf(base), momentOf({ ...base, name: "b.pdf", resultKey: "r" })))
+  })
+
+  it("tells how a conversion ended whose file has begun another one meanwhile", () => {
+    const known = storedFile({
+      status: "chunked_processing",
+      jobId: anyId("j"),
+      resultKey: "old",
+      progress: { done: 2, total: 5 }
+    })
+    const next = { ...known, jobId: anyId("k") }
+    for (const status of FILE_STATUSES) {
+      const isLive = status === "processing" || status === "chunked_processing"
+      assert.strictEqual(wasReplaced({ ...known, status }, next), isLive, status)
+      assert.isFalse(wasReplaced({ ...known, status }, known), "it is the same one")
+      assert.isFalse(wasReplaced({ ...known, status, jobId: null }, next), "none was under way")
+    }
+    const ended = (job: JobStatus | undefined, resultKey = "old") => {
+      const { data, event } = momentOfReplaced(known, { ...next, resultKey }, job)
+      assert.deepInclude(data, { jobId: anyId("j"), status: event, phase: null, done: 2, total: 5 })
+      return event
+    }
+    assert.strictEqual(ended("cancelled"), "cancelled")
+    assert.strictEqual(ended("cancelled", "new"), "cancelled")
+    assert.strictEqual(ended("completed"), "completed")
+    assert.strictEqual(ended("failed"), "failed")
+    // Without a row of its job a new result tells.
+    assert.strictEqual(ended(undefined), "failed")
+    assert.strictEqual(ended(undefined, "new"), "completed")
   })
 
   it("ends a stream for completed, failed and cancelled only", () => {

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import * as fc from "fast-check"
 
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
-import { type WaitFacts, waitsFor } from "../../../src/domain/conversion/waiting.ts"
+import { type WaitFacts, WaitsFor, waitsFor } from "../../../src/domain/conversion/waiting.ts"
 
 const facts: WaitFacts = {
   jobStatus: "pending",
@@ -43,6 +44,24 @@ describe("what a conversion waits for (DOC-17)", () => {
     assert.strictEqual(within({ jobStatus: "waiting_batch", requested: BATCH + 1 }), 0)
     assert.isNull(within({ silent: 4 }))
     assert.isNull(within({}))
+  })
+
+  it("is a worker's silence for a minute, and a claim within fifteen seconds", () => {
+    assert.deepStrictEqual(why({ silent: 59 }), ["page", 59])
+    assert.deepStrictEqual(why({ silent: 60 }), ["takeover", 60])
+    assert.deepStrictEqual(why({ due: 0 }), ["worker", 300])
+    assert.deepStrictEqual(why({ due: 1 }), ["retry", 1])
+    assert.deepStrictEqual(why({ requested: 14 }), ["turn", 14])
+    assert.deepStrictEqual(why({ requested: 15 }), ["worker", 15])
+    assert.deepStrictEqual(why({ anySilent: 59 }), ["turn", 300])
+    assert.deepStrictEqual(why({ anySilent: 60 }), ["worker", 300])
+  })
+
+  it("has a word for each cause", () => {
+    const causes = ["page", "turn", "worker", "takeover", "retry", "budget", "batch"] as const
+    for (const cause of causes)
+      assert.isTrue(Schema.is(WaitsFor)({ cause, seconds: 1, others: 0, within: null }), cause)
+    assert.isFalse(Schema.is(WaitsFor)({ cause: "other", seconds: 1, others: 0, within: null }))
   })
 
   const seconds = fc.option(fc.integer({ min: 0, max: 10_000 }), { nil: null })

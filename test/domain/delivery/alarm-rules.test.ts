@@ -4,15 +4,21 @@ import { assert, describe, expect, it } from "vitest"
 import { NOTHING } from "../../../src/adapters/memory/delivery/alarm-board.ts"
 import {
   ALARMS,
+  alarmTable,
   type AlarmName,
   type AlarmState,
   CALM_MS,
   evaluate,
+  isOfSilence,
+  isShown,
   judge,
   type Measures,
-  QUIET
+  QUIET,
+  silentProvider
 } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { DocumentMeasures } from "../../../src/domain/delivery/document-alarms.ts"
+import { isOfQueue } from "../../../src/domain/delivery/queue-alarms.ts"
+import type { Provider } from "../../../src/domain/mail/provider.ts"
 
 const nothing: Measures = { ...NOTHING, at: 0, deadLetters: false }
 
@@ -118,6 +124,74 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
 
 it.each(TABLE)("%s: %j is %s", (name, measures, level) => {
   expect(judge(name, { ...nothing, ...measures }).level).toBe(level)
+})
+
+describe("which alarms are shown", () => {
+  it("those about all mail, those about a configured provider, and what fires", () => {
+    const shown = (configured: ReadonlyArray<Provider>, firing = false) =>
+      ALARMS.filter((name) => isShown(name, { firing }, configured))
+    expect(shown([], true)).toEqual(ALARMS)
+    const ofProviders = [
+      "provider_b_bounces",
+      "provider_b_complaints",
+      "silence_provider_a",
+      "silence_provider_b",
+      "silence_postmark"
+    ]
+    expect(ALARMS.filter((name) => !shown([]).includes(name))).toEqual(ofProviders)
+    expect(shown(["provider_a"]).filter((name) => ofProviders.includes(name))).toEqual(["silence_provider_a"])
+    expect(shown(["provider_b", "smtp"]).filter((name) => ofProviders.includes(name))).toEqual([
+      "provider_b_bounces",
+      "provider_b_complaints",
+      "silence_provider_b"
+    ])
+  })
+
+  it("each is judged by the table above, and is in the table of states once", () => {
+    expect([...new Set(TABLE.map(([name]) => name)), "silence_postmark"].toSorted()).toEqual(
+      ALARMS.toSorted()
+    )
+    expect(
+      judge("silence_postmark", { ...nothing, silent: { provider_a: 0, provider_b: 0, postmark: 20 } }).level
+    ).toBe("bad")
+    expect(ALARMS.filter(isOfQueue)).toEqual(["queue_overdue", "queue_set_aside", "queue_given_up"])
+    expect(Object.keys(alarmTable(() => QUIET))).toEqual([...ALARMS])
+    expect(ALARMS.filter(isOfSilence).map(silentProvider)).toEqual(["provider_a", "provider_b", "postmark"])
+    expect(isOfSilence("silence_smtp")).toBe(false)
+  })
+
+  it("a figure that decides is in what is said of it", () => {
+    const detail = (name: AlarmName, measures: Partial<Measures>) =>
+      judge(name, { ...nothing, ...measures }).detail
+    expect(detail("provider_b_bounces", b(1_000, 25))).toMatch(/25 of 1000 .* 2\.50 %.* 2\.00 %/)
+    expect(detail("provider_b_bounces", b(40, 16))).toMatch(/16 of 40 .* 10 of less than 200/)
+    expect(detail("clocks", { clocks: { processOffMs: 61_000, databaseBackMs: 2_000 } })).toMatch(
+      /61 s.* 2 s/
+    )
+    expect(detail("event_hooks", { hooks: { off: 0, pending: 0, dead: 0, oldestSeconds: 600 } })).toMatch(
+      /10 minutes/
+    )
+    expect(detail("queue_overdue", queue({ oldestDueMs: 310_000 }))).toMatch(/310 s, the limit is 300 s/)
+    expect(detail("batch_fallback", documents({ batch: { pages: 100, fallback: 21 } }))).toMatch(/20\.00 %/)
+    const [yes, no] = [
+      detail("dead_letters", { deadLetters: true }),
+      detail("dead_letters", { deadLetters: false })
+    ]
+    expect(yes).not.toBe(no)
+  })
+
+  it("ends after fifteen calm minutes, to the millisecond", () => {
+    const firing = { firing: true, episode: 1, calmSince: 0 }
+    const change = (at: number, calmSince: number | undefined = 0) =>
+      evaluate({ ...alarmTable(() => QUIET), failovers: { ...firing, calmSince } }, { ...nothing, at })
+    expect(CALM_MS).toBe(900_000)
+    expect(change(CALM_MS - 1)).toEqual([])
+    expect(change(CALM_MS)).toMatchObject([
+      { name: "failovers", notice: "ended", to: { firing: false, episode: 1, calmSince: undefined } }
+    ])
+    const begun = evaluate({ ...alarmTable(() => QUIET) }, { ...nothing, failovers: 3 })
+    expect(begun).toMatchObject([{ name: "failovers", notice: "begun", to: { firing: true, episode: 1 } }])
+  })
 })
 
 const quiet: Record<AlarmName, AlarmState> = Object.fromEntries(

@@ -86,6 +86,59 @@ describe("what to do about a mail", () => {
     )
   })
 
+  it("what leads to a second copy is never advised before it is certain that there is no first one", () => {
+    const day = 24 * 60 * MINUTE
+    assert.match(said(on(doubtful, day - 1)), /is safe/)
+    assert.match(said(on({ ...doubtful, provider: null }, MINUTE)), /cannot be ruled out/)
+    assert.match(said(on(deferred, day - 1)), /overdue/)
+    assert.match(said(on({ ...deferred, retry_at: null }, 5 * MINUTE)), /Nothing to do/)
+    for (const kind of ["unavailable", "rejected"] as const) {
+      const advice = on({ ...doubtful, error_kind: kind })
+      assert.match(said(advice), /the key is free/)
+      assert.strictEqual(/Correct/.test(said(advice)), kind === "rejected")
+      assert.lengthOf(advice.steps, kind === "rejected" ? 2 : 1)
+    }
+    assert.notMatch(said(on({ ...doubtful, error_kind: "rejected", idempotency_key: null })), /key/)
+  })
+
+  it("tells what this library did not send from what a provider held back or could not deliver", () => {
+    const since = "2026-11-20T10:11:12Z"
+    const suppressions = [{ email: "ann@x.test", reason: "manual", note: null, since }] as const
+    const own = on(
+      { status: "suppressed", outcome: "suppressed", error: "Recipient suppressed: x" },
+      MINUTE,
+      { suppressions }
+    )
+    assert.strictEqual(own.why, "Recipient suppressed: x")
+    assert.deepStrictEqual(
+      own.steps.map(({ _tag }) => _tag),
+      ["Unsuppress", "Say"]
+    )
+    const theirs = on({ status: "suppressed", outcome: "sent" }, MINUTE, { suppressions })
+    assert.notStrictEqual(theirs.title, own.title)
+    assert.deepStrictEqual(
+      theirs.steps.map(({ _tag }) => _tag),
+      ["Say", "Unsuppress"]
+    )
+    const late = on({ status: "failed", outcome: "sent", error: "why" })
+    assert.strictEqual(late.why, "why")
+    assert.match(said(late), /under a new key/)
+    const titles = ["sent", "delivery_delayed", "delivered", "opened", "clicked"] as const
+    assert.lengthOf(new Set(titles.map((status) => on({ status }).title)), 5)
+    assert.strictEqual(on({ status: "delivery_delayed" }).mood, "wait")
+    for (const status of ["delivered", "opened", "clicked"] as const)
+      assert.strictEqual(on({ status }).mood, "good")
+  })
+
+  it("a command takes whatever an address or an id holds", () => {
+    const command = (email: string) =>
+      on({ status: "bounced" }, MINUTE, {
+        suppressions: [{ email, reason: "manual", note: null, since: "2026-11-20T10:11:12Z" }]
+      }).steps.flatMap((step) => ("command" in step && step._tag === "Unsuppress" ? [step.command] : []))
+    assert.deepStrictEqual(command("a+b@x.test"), ["npx postlane unsuppress a+b@x.test"])
+    assert.deepStrictEqual(command("o'x $(y)@x.test"), ["npx postlane unsuppress 'o'\\''x $(y)@x.test'"])
+  })
+
   it("lifts each suppressed address once", () => {
     const since = "2026-11-20T10:11:12Z"
     const suppressions = [

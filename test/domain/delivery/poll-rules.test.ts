@@ -1,7 +1,15 @@
 import { assert, describe, it } from "vitest"
 
 import type { ListedMail } from "../../../src/domain/delivery/listed-mail.ts"
-import { eventOf, isBackfill, isNews, newestOf, reaches } from "../../../src/domain/delivery/poll-rules.ts"
+import {
+  eventOf,
+  historyBefore,
+  isBackfill,
+  isMissed,
+  isNews,
+  newestOf,
+  reaches
+} from "../../../src/domain/delivery/poll-rules.ts"
 
 const HOUR = 3_600_000
 const NOW = 100 * HOUR
@@ -37,6 +45,40 @@ describe("what the poll records (EVENT-31, EVENT-32)", () => {
     assert.isFalse(isBackfill(mail(), { ...given, oldest: NOW - 2 * HOUR }))
     assert.isTrue(isBackfill(mail(), { ...given, oldest: NOW - 2 * HOUR + 1 }))
     assert.isFalse(isBackfill(mail({ sentAt: undefined }), given))
+  })
+
+  it("is missed by the webhook where there is no row, or a failure that the row does not know (EVENT-33)", () => {
+    for (const event of ["sent", "bounced"]) assert.isTrue(isMissed({ event }, undefined))
+    assert.isFalse(isMissed({ event: "sent" }, known("bounced")))
+    assert.isFalse(isMissed({ event: "bounced" }, known("bounced")))
+    assert.isTrue(isMissed({ event: "bounced" }, known("delivered")))
+    assert.isTrue(isMissed({ event: "bounced" }, known(undefined)))
+  })
+
+  it("is history an hour before the oldest row, or before now in an empty log", () => {
+    assert.strictEqual(historyBefore(NOW, undefined), NOW - HOUR)
+    assert.strictEqual(historyBefore(NOW, NOW - 5 * HOUR), NOW - 6 * HOUR)
+    assert.strictEqual(historyBefore(NOW, NOW + 5 * HOUR), NOW - HOUR, "a row that is ahead of the clock")
+  })
+
+  it("reaches a mark that is only a time by any older mail, and none without a time", () => {
+    const yes = () => true
+    const no = () => false
+    const older = [mail({ id: "other" })]
+    assert.isTrue(reaches(older, { id: undefined, sentAt: NOW - HOUR }, no))
+    assert.isFalse(reaches(older, { id: "gone", sentAt: undefined }, yes))
+    assert.isFalse(reaches(older, { id: "gone", sentAt: NOW - HOUR }, no))
+    assert.isTrue(
+      reaches([mail({ id: "m-9", sentAt: NOW }), ...older], { id: undefined, sentAt: NOW - HOUR }, no)
+    )
+  })
+
+  it("alerts, and is the provider's mail with its last event", () => {
+    const { alertable, event, provider, providerMessageId, recipients } = eventOf(mail(), NOW)
+    assert.deepStrictEqual(
+      [alertable, event, provider, providerMessageId, recipients],
+      [true, "bounced", "provider_a", "m-1", ["a@x.test"]]
+    )
   })
 
   it("has no bounce type, so that a bounce never suppresses (P1), and the time of the question", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
 import type { EmailStat } from "../../../src/domain/delivery/email-log-row.ts"
-import { statRows, summarize } from "../../../src/domain/delivery/stats.ts"
+import { hasEvents, statRows, summarize } from "../../../src/domain/delivery/stats.ts"
 import { EmailStatus } from "../../../src/domain/mail/status.ts"
 
 const stat: fc.Arbitrary<EmailStat> = fc
@@ -50,6 +50,32 @@ describe("statistics", () => {
         }
       })
     )
+  })
+
+  it("are known once a mail has an event, which its acceptance is not", () => {
+    const byStatus = (status: EmailStatus) =>
+      summarize([
+        {
+          day: "d",
+          category: "auth",
+          provider: null,
+          status,
+          count: 2,
+          failedOver: 0,
+          undelivered: 0,
+          costUsd: 0
+        }
+      ])
+    const withEvents = EmailStatus.literals.filter((status) => hasEvents(byStatus(status)))
+    expect(withEvents).toEqual([
+      "delivery_delayed",
+      "delivered",
+      "opened",
+      "clicked",
+      "bounced",
+      "complained"
+    ])
+    expect(hasEvents(summarize([]))).toBe(false)
   })
 
   it("by example", () => {

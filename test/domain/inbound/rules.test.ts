@@ -244,6 +244,58 @@ describe("page classes", () => {
     assert.strictEqual(classifyPage("", page([]), fonts), "standard")
   })
 
+  it("columns have a gutter of 9 points in the middle of the page that a fifth of the lines at most cross", () => {
+    const columns = (left: number, right: number, crossing = 0, gutter = 9, at = 300) =>
+      classifyPage(
+        "",
+        page([
+          ...lines.slice(0, left).map((line) => run(line, 50, at)),
+          ...lines.slice(0, right).map((line) => run(line, at + gutter, 550)),
+          ...Array.from({ length: crossing }, (_, line) => run(60 + line, 60, 540))
+        ]),
+        fonts
+      ) === "complex"
+    assert.isTrue(columns(10, 10))
+    assert.isFalse(columns(9, 40))
+    assert.isFalse(columns(40, 9))
+    // Of unequal ones the shorter has half the lines of the longer.
+    assert.isTrue(columns(10, 20))
+    assert.isFalse(columns(10, 21))
+    assert.isFalse(columns(21, 10))
+    assert.isTrue(columns(10, 10, 2))
+    assert.isFalse(columns(10, 10, 3))
+    assert.isFalse(columns(20, 20, 0, 8))
+    // From 0.3 to 0.7 of the width.
+    assert.deepStrictEqual(
+      [168, 180, 420, 432].map((at) => columns(20, 20, 0, 9, at)),
+      [false, true, true, false]
+    )
+    // Several pieces of one line are one line.
+    const pieces = lines
+      .slice(0, 9)
+      .flatMap((line) => [run(line, 50, 120), run(line, 130, 280), run(line, 320, 550)])
+    assert.strictEqual(classifyPage("", page(pieces), fonts), "standard")
+  })
+
+  it("what is not of the text makes no columns", () => {
+    const isComplex = (change: Partial<TextRun>) =>
+      classifyPage(
+        "",
+        page(
+          lines
+            .slice(0, 10)
+            .flatMap((line) =>
+              [run(line, 50, 285), run(line, 315, 550)].map((one) => ({ ...one, ...change }))
+            )
+        ),
+        fonts
+      ) === "complex"
+    assert.isTrue(isComplex({}))
+    assert.isTrue(isComplex({ text: "ab" }))
+    for (const change of [{ artifact: true }, { angle: 90 }, { text: "a" }, { text: " a " }])
+      assert.isFalse(isComplex(change), JSON.stringify(change))
+  })
+
   it("any page has a class", () => {
     const arb = fc.record({
       line: fc.integer({ min: -5, max: 100 }),

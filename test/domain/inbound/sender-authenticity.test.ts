@@ -259,6 +259,8 @@ describe("verified senders (INBOUND-4)", () => {
     ])
       assert.isFalse(verified(`${none}; ${said}`), said)
     assert.isFalse(verified("mx.hop.test; dmarc=pass; dmarc=pass"))
+    for (const other of ["spf=none", "spf=fail smtp.mailfrom=x.test smtp.helo=x.test"])
+      assert.isFalse(verified(`${none}; ${other}; spf=pass smtp.mailfrom=reader.test`), other)
     assert.isTrue(
       verified(`${none}; spf=none smtp.helo=x.test; spf=pass smtp.mailfrom=reader.test`),
       "the two identities that SPF knows"
@@ -318,9 +320,91 @@ describe("verified senders (INBOUND-4)", () => {
       ).verified
     for (const own of ["received-spf", "dkim-filter", "arc-seal", "x-spam"]) assert.isTrue(between(own), own)
     assert.isTrue(between("received", "from a.test by MX.hop.test with ESMTP"))
+    for (const by of ["in.mx.hop.test", "hop.test"]) assert.isTrue(between("received", `from a by ${by}`), by)
     for (const written of ["from mx.hop.test by evil.test with ESMTP", "from mx.hop.test", "by", ""])
       assert.isFalse(between("received", written), written)
     for (const foreign of ["subject", "dkim-signature", "from"]) assert.isFalse(between(foreign), foreign)
+  })
+
+  it("Exchange Online names no server: its topmost report is believed with the hop's secret, and that one alone", () => {
+    const pass = "dmarc=pass action=none header.from=reader.test"
+    const mail = (secret: boolean, ...reports: ReadonlyArray<string>) => ({
+      from: ["ann@reader.test"],
+      headers: [...(secret ? [{ name: "x-postlane-hop", value: "s" }] : []), ...mailOf(...reports).headers]
+    })
+    const hopSecret = Redacted.make("s")
+    const online = ["protection.outlook.com"]
+    const said = (trustedHops: ReadonlyArray<string>, secret: boolean, ...reports: ReadonlyArray<string>) =>
+      authenticityOf(mail(secret, ...reports), ann, delivery, {
+        trustedHops,
+        trustsLoopback: false,
+        ...(secret && { hopSecret })
+      }).verified
+    assert.isTrue(said(online, true, pass))
+    assert.isFalse(said(online, false, pass), "everybody's mail leaves by its hosts")
+    assert.isFalse(said(rules.trustedHops, true, pass), "another hop names itself")
+    assert.isFalse(said(online, true, "dmarc=none header.from=reader.test", "dkim=pass header.d=reader.test"))
+    assert.isTrue(said(online, true, "dmarc=none header.from=reader.test; dkim=pass header.d=reader.test"))
+    assert.isFalse(said(online, true, "dmarc=fail", pass))
+  })
+
+  it("of what a hop reports twice about one method the topmost counts", () => {
+    const pass = "mx.hop.test; dmarc=pass header.from=reader.test"
+    assert.isFalse(verified("mx.hop.test; dmarc=fail header.from=reader.test", pass))
+    assert.isTrue(verified(pass, "mx.hop.test; dmarc=fail header.from=reader.test"))
+    const none = "mx.hop.test; dmarc=none header.from=reader.test"
+    const signed = "mx.hop.test; dkim=pass header.d=reader.test"
+    assert.isTrue(verified(none, signed))
+    assert.isFalse(verified(none, "mx.hop.test; dkim=fail header.d=reader.test", signed))
+    assert.isFalse(verified("mx.hop.test; dkim=none", none, signed))
+    assert.isTrue(verified("mx.hop.test; spf=none", none, signed))
+  })
+
+  it("a method may name its version, and what breaks the grammar anywhere proves nothing", () => {
+    const good = "dmarc=pass header.from=reader.test"
+    for (const said of [
+      "dmarc/1=pass header.from=reader.test",
+      "dmarc / (v) 1 = pass header . from = reader.test",
+      "DMARC=PASS HEADER.From=Reader.TEST",
+      "dmarc=pass reason=a reason=b action=c header.from=reader.test",
+      `none; ${good}`,
+      `; ${good};`
+    ])
+      assert.isTrue(verified(`mx.hop.test; ${said}`), said)
+    assert.isTrue(verified(`MX.hop.TEST 1 (v); ${good}`))
+    for (const said of [
+      "dmarc/=pass header.from=reader.test",
+      "dmarc/x=pass",
+      "dmarc/1x=pass",
+      "dmarc/1 pass",
+      "dmarc/(open 1=pass",
+      "dmarc/1(open=pass",
+      "dmarc=pass HEADER.From=evil.test",
+      "\\xdmarc=pass header.from=reader.test",
+      ") dmarc=pass header.from=reader.test",
+      `${good}; dkim/(=pass`,
+      `${good}; dkim=`,
+      `${good}; dkim=pass header.=x`,
+      `${good}; dkim=pass header.(=x`,
+      `${good}; dkim=pass header.d`,
+      `${good}; dkim=pass header.d=`,
+      `${good}; dkim=pass header(.d=x`,
+      `${good}; dkim=pass .d=x`,
+      `${good}; dkim=pass header.d=x (`,
+      `${good}; (`,
+      `${good} x`,
+      `${good}; none x`
+    ])
+      assert.isFalse(verified(`mx.hop.test; ${said}`), said)
+    assert.isUndefined(parseAuthenticationResults("spf=pass ("))
+    assert.isFalse(verified("mx.hop.test (", `mx.hop.test; ${good}`), "what is unread hides what is below")
+    for (const said of [
+      `mx.hop.test (; ${good}`,
+      `mx.hop.test 1 (; ${good}`,
+      `mx.hop.test 1 x; ${good}`,
+      `(mx.hop.test; ${good}`
+    ])
+      assert.isFalse(verified(said), said)
   })
 
   it("a mail has one sender, or none", () => {

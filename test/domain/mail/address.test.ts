@@ -86,7 +86,13 @@ describe("addresses", () => {
       "a\\@x.test",
       "<@b.test:a@x.test>",
       "\ud800@x.test",
-      'Ann <"a\udfff"@x.test>'
+      'Ann <"a\udfff"@x.test>',
+      "a@x.test (open",
+      "a b c@x.test",
+      "<a@x.test b",
+      "Ann <a@x.test b",
+      "J <a.\u200bb@x.test>",
+      '<"\u200ba"@x.test>'
     ]
     for (const text of hostile) assert.isString(parsed(text), JSON.stringify(text))
   })
@@ -220,6 +226,8 @@ describe("addresses", () => {
 
   it("text that a person typed is compared without what is around it, also where it is no address", () => {
     assert.strictEqual(writtenKey(" Ann@X.test "), "ann@x.test")
+    assert.strictEqual(writtenKey("\tAnn@X.test\n"), "ann@x.test")
+    assert.strictEqual(writtenKey("Ann <\u200b a@x.test>"), "a@x.test")
     assert.strictEqual(writtenKey(" \u200bNo Address "), "no address")
     assert.strictEqual(writtenKey("A\u00c4"), "a\u00e4")
   })
@@ -254,7 +262,19 @@ describe("addresses", () => {
 
   it("takes host names only", () => {
     assert.strictEqual(asciiDomain("EXÄMPLE.test."), "xn--exmple-cua.test")
-    for (const bad of ["", ".", "a..b", "x_y.test", "[1.2.3.4]", "a b", "x.test/p", "ü/b", "ü:80", "-a.test"])
+    for (const bad of [
+      "",
+      ".",
+      "a..b",
+      "x_y.test",
+      "ü_x.test",
+      "[1.2.3.4]",
+      "a b",
+      "x.test/p",
+      "ü/b",
+      "ü:80",
+      "-a.test"
+    ])
       assert.isUndefined(asciiDomain(bad), bad)
   })
 })

@@ -26,7 +26,7 @@ const GRANT = { ...REQUEST, leaseMs: 1000, leaving: true, isSettled: false } as 
 const NOTHING = { evidence: undefined, trail: undefined }
 
 describe("a call that holds its key", () => {
-  it("S2: is told the same where it asks again, and then knows that its own request may be out", () => {
+  it("S2: gets the same answer where it asks again, and then knows that its own request may be out", () => {
     fc.assert(
       fc.property(fc.option(anyClaim, { nil: undefined }), (stored) => {
         const first = decideClaim(stored, REQUEST, NOTHING, NOW)

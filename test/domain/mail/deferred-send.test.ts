@@ -13,6 +13,7 @@ import {
   MAX_DEFERRED_BYTES,
   tagOf,
   tooLate,
+  tornBy,
   withoutDropped
 } from "../../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
@@ -84,6 +85,11 @@ describe("a queued retry", () => {
     assert.isTrue(hasExpired(AT, AT))
     assert.isFalse(hasExpired(AT, AT - 1))
     assert.isFalse(hasExpired(undefined, AT))
+  })
+
+  it("S2: ends where its key is in doubt at another provider, too", () => {
+    assert.isUndefined(tornBy(false))
+    assert.match(tornBy(true) ?? "", /other provider/)
   })
 
   it("MAIL-56: counts from the earliest attempt by the database's clock; its own counts for nothing beside it", () => {

@@ -101,6 +101,8 @@ describe("a search of the outbox", () => {
       { is: "words", text: "xfrom:y" },
       { is: "words", text: "z" }
     ])
+    for (const word of ["from", "before", "has"])
+      assert.deepStrictEqual(parseOutboxSearch(word), { terms: [{ is: "words", text: word }], faults: [] })
     assert.deepStrictEqual(terms("to:a:b"), [{ is: "to", text: "a:b" }])
     assert.deepStrictEqual(
       ["a", "a b", "a:b"].map((text) => writeTerm({ is: "to", text })),

@@ -88,5 +88,8 @@ describe("a request that cannot be read", () => {
       assert.strictEqual(wordsOf({ [field]: record }).get(field), "more than 1000 entries")
     assert.strictEqual(wordsOf({ attachments: [{}, record] }).get("attachments.1"), "more than 1000 entries")
     assert.strictEqual(wordsOf(record).get(""), "more than 1000 entries")
+    // Of those beyond the limit nothing more is said.
+    const late = [...Array.from({ length: 1000 }, () => ({})), record]
+    assert.deepStrictEqual([...wordsOf({ attachments: late }).keys()], ["attachments"])
   })
 })

@@ -28,6 +28,10 @@ describe("the envelope sender of a mail whose reports come back (RETURN-1, RETUR
         assert.match(path, /^[a-z0-9+@.]+$/)
         assert.deepStrictEqual(readReturnPath(address, upper ? path.toUpperCase() : path), { tag })
         assert.strictEqual(tagOfToken(returnToken(tag)), tag)
+        assert.strictEqual(tagOfToken(returnToken(tag).toUpperCase()), tag)
+        const { local } = address
+        const another = `${local.startsWith("x") ? "y" : "x"}${local.slice(1)}`
+        assert.isUndefined(readReturnPath(address, returnPath({ ...address, local: another }, tag)))
       })
     )
   })

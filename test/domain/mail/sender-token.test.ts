@@ -67,7 +67,7 @@ it("reads a new token, or says what is wrong by field", () => {
     expect(Result.isFailure(readSenderToken({ name }))).toBe(true)
   expect(defaultCategory(TOKEN)).toBe("notification")
   expect(defaultCategory({ ...TOKEN, categories: [] })).toBe("transactional")
-  const wrong = readSenderToken({ name: "a\nb", from: ["x", "A <a@x.test>", "@"], ratePerMinute: 0 })
+  const wrong = readSenderToken({ name: "a\nb", from: ["x", "A <a@x.test>", "@x_y.test"], ratePerMinute: 0 })
   expect(Result.isFailure(wrong) && wrong.failure.map(({ path }) => path)).toEqual([
     "name",
     "from.0",

@@ -63,6 +63,8 @@ describe("email_log.status", () => {
       "bounced",
       "complained"
     ])
+    const terminal: ReadonlyArray<EmailStatus> = TERMINAL_STATUSES
+    assert.deepStrictEqual(terminal, statuses.filter(isTerminal))
     assert.deepStrictEqual(statusesThat("delivered"), ["delivered", "opened", "clicked", "complained"])
     assert.deepStrictEqual(statuses.filter(isDelivered), ["delivered", "opened", "clicked"])
     const withError = statuses.filter((each) => isUndelivered({ status: each, error: "returned" }))

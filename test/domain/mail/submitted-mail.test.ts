@@ -88,7 +88,7 @@ describe("recipients of a mail that a program handed over", () => {
       keys(forTheRest([{ to: to.map(box), cc: cc.map(box), bcc: bcc.map(box) }], isBlocked)).map((lists) =>
         lists.map((list) => list.map((key) => key.split("@")[0]).join(" ")).join(" | ")
       )
-    // Whoever is left in To gets the mail as it is, and the send leaves out the others.
+    // Those who are left in To get the mail as it is, and the send leaves out the others.
     assert.deepStrictEqual(rest(["no1", "ann"], ["no2"], ["bob"]), ["no1 ann | no2 | bob"])
     assert.deepStrictEqual(rest(["no1"], ["no2", "cy"], ["no3", "bob"]), ["cy |  | bob"])
     assert.deepStrictEqual(rest(["no1"], ["no2"], ["bob", "no3", "dan"]), ["bob |  | ", "dan |  | "])

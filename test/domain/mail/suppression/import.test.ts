@@ -135,6 +135,12 @@ describe("an export of suppressions", () => {
       [3, { emailaddress: "," }]
     ])
     expect(fields(" ,\n , \n")).toEqual([])
+    expect(fields('"a@x.test"\r\n\r\n"b@x.test"\r,x\r\n')).toEqual([
+      [1, { email: "a@x.test" }],
+      [3, { email: "b@x.test", reason: "x" }]
+    ])
+    expect(fields("email\n \t\na@x.test\n")).toEqual([[3, { email: "a@x.test" }]])
+    expect(fields('a@x.test,\r"b,c"')).toEqual([[1, { email: "a@x.test", reason: "b,c" }]])
     expect(fields('a@x.test,""')).toEqual([[1, { email: "a@x.test", reason: "" }]])
     expect(fields("")).toEqual([])
     expect(fields(" \n ")).toEqual([])
@@ -163,7 +169,7 @@ describe("an export of suppressions", () => {
       ["x", [{ line: 2, problem: "is longer than 65536 characters" }]]
     ] as const) {
       const filling = "x".repeat(65_536 - "a@x.test".length - "bounce".length) + more
-      expect(read(`email,reason,note\na@x.test,bounce,${filling}\n`)).toEqual(found)
+      expect(read(`note,email,reason\n${filling},a@x.test,bounce\n`)).toEqual(found)
     }
     for (const [more, found] of [
       ["", [bounce]],
@@ -214,6 +220,7 @@ describe("an export of suppressions", () => {
     expect(isPartial(ses({ NextToken: "AAAA" }))).toBe(true)
     expect(isPartial(resend(true))).toBe(true)
     expect(isPartial(JSON.stringify({ SuppressedDestinationSummaries: [], NextToken: "AAAA" }))).toBe(true)
+    for (const none of ["", "[]", "{}"]) expect(isPartial(none)).toBe(false)
     expect(isPartial(ses({}))).toBe(false)
     expect(isPartial(ses({ NextToken: null }))).toBe(false)
     expect(isPartial(resend(false))).toBe(false)

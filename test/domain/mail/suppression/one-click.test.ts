@@ -66,6 +66,16 @@ describe("the link by which a reader leaves (MAIL-67)", () => {
       assert.deepStrictEqual(own(headers as never), { _tag: "Own", url: undefined }, JSON.stringify(headers))
   })
 
+  it("says why there is none: what the headers lack, or what this process does", () => {
+    const why = (change: Partial<SendRequest>, makes: boolean) => {
+      const made = message({ list: "weekly", ...change })
+      return linkIssues(made, linkingOf(made, makes)).map((issue) => issue.message)[0] ?? ""
+    }
+    assert.match(why({ headers: { "List-Unsubscribe": `<${URL}>` } }, true), /RFC 8058/)
+    assert.match(why({}, false), /BASE_URL/)
+    assert.match(why({ to: ["ann@x.test", "bob@x.test"] }, true), /one address/)
+  })
+
   it("is missed in mail of a list, and in a text that names it; other marketing goes out", () => {
     const half = { "List-Unsubscribe": `<${URL}>` }
     const names = "Leave: {{ unsubscribe_url }}"
@@ -83,6 +93,7 @@ describe("the link by which a reader leaves (MAIL-67)", () => {
       [{ text: names, headers: PAIR }, false, []],
       [{ text: names, headers: half }, false, ["text"]],
       [{ html: names }, false, ["html"]],
+      [{ html: "{{unsubscribe_url}}" }, false, ["html"]],
       [{ html: "<a href='%7B%7Bunsubscribe_url%7D%7D'>" }, false, ["html"]]
     ] as const)
       assert.deepStrictEqual(refused(change as never, makes), [...paths], JSON.stringify(change))
@@ -105,6 +116,11 @@ describe("the link by which a reader leaves (MAIL-67)", () => {
       "X-A": "1",
       ...PAIR
     })
+    const theirs = {
+      "List-Unsubscribe": "<https://x.test/own>",
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
+    }
+    assert.deepStrictEqual(withLink(message({ headers: theirs }), URL, true).headers, theirs)
     const named = withLink(message({ list: "weekly", headers: { "list-id": "<own.x.test>" } }), URL, false)
     assert.deepStrictEqual(named.headers, { "list-id": "<own.x.test>", ...PAIR })
   })
