@@ -85,7 +85,7 @@ const rows = list("Documents", [
   { kind: "PNG", name: "Scan.png", facts: "2 MB · 3 days ago", status: tag("failed", "bad") }
 ])
 
-const [FIRST, SECOND] = Provider.literals
+const [FIRST = "", SECOND = ""] = Provider.literals
 
 const mail = (id: string, entry: Partial<OutboxEntry>): OutboxEntry => ({
   id,
