@@ -6,6 +6,7 @@
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 
+import { fillInstallation, pagesOf } from "../test/support/every-page.ts"
 import { openBrowser } from "../test/support/processes/browser.ts"
 import { makeFolder, runChild } from "../test/support/processes/child.ts"
 
@@ -13,7 +14,11 @@ const args = process.argv.slice(2)
 const all = args.includes("--all")
 const target =
   args.find((arg) => !arg.startsWith("--")) ?? fileURLToPath(new URL("../docs/pictures", import.meta.url))
-const [SECRET, ADMIN] = ["screenshots-secret", "screenshots-admin-token-4711"]
+const [SECRET, ADMIN, OWNER] = [
+  "screenshots-secret",
+  "screenshots-admin-token-4711",
+  "screenshots-owner-token-4711"
+]
 
 /** The widths of the design, each with the height of its screen. */
 const SCREENS = [
@@ -23,19 +28,6 @@ const SCREENS = [
   [390, 844],
   [320, 640]
 ] as const
-const PAGES = {
-  components: "/dev/kitchen-sink",
-  overview: "/admin",
-  log: "/admin/email-log",
-  statistics: "/admin/statistics",
-  suppressions: "/admin/suppressions",
-  jobs: "/admin/jobs",
-  domain: "/admin/sender-domain",
-  notifications: "/admin/notifications",
-  outbox: "/dev",
-  templates: "/dev/templates"
-}
-
 /** Mails that a shop sends; the third one meets a provider that refuses. */
 const MAILS = [
   { to: "ann@example.com", subject: "Your receipt for order 17", category: "transactional" },
@@ -51,7 +43,8 @@ const child = runChild("src/runtime/entries/start.ts", [], {
   EMAIL_FALLBACK: "provider_b",
   POSTLANE_DATA_DIR: folder.path,
   PROXY_SHARED_SECRET: SECRET,
-  ADMIN_TOKEN: ADMIN
+  ADMIN_TOKEN: ADMIN,
+  OWNER_TOKEN: OWNER
 })
 const browser = await openBrowser()
 try {
@@ -77,24 +70,40 @@ try {
     console.log(`${target}/${name}.png`)
   }
   if (!all) await shoot("/dev", "outbox", 500)
-  await page.goto(`${api}/sign-in?next=/admin`)
-  await page.locator("#token").fill(ADMIN)
-  await page.keyboard.press("Enter")
-  await page.waitForURL(({ pathname }) => pathname === "/admin")
-  if (!all) {
-    await shoot("/admin", "overview")
-    await shoot("/admin/email-log", "log")
-  } else {
+  const signIn = async (token: string, home: string) => {
+    await page.goto(`${api}/sign-in`)
+    await page.locator("#token").fill(token)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(({ pathname }) => pathname === home)
+  }
+  const shootAll = async (pages: ReturnType<typeof pagesOf>) => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme })
       for (const [width, height] of SCREENS)
-        for (const [name, path] of Object.entries(PAGES)) {
+        for (const [name, path] of pages) {
           await page.setViewportSize({ width, height })
           await page.goto(`${api}${path}`, { waitUntil: "load" })
           await page.locator("#loading").waitFor({ state: "hidden" })
           await page.screenshot({ path: `${target}/${name}-${width}-${colorScheme}.png`, fullPage: true })
         }
     }
+  }
+  if (all) {
+    const subjects = await fillInstallation(api, {
+      admin: ADMIN,
+      owner: OWNER,
+      secret: SECRET,
+      bounces: "cleo@example.com"
+    })
+    await shootAll(pagesOf("anybody", subjects))
+    await signIn(OWNER, "/dashboard")
+    await shootAll(pagesOf("owner", subjects))
+    await signIn(ADMIN, "/admin")
+    await shootAll(pagesOf("admin", subjects))
+  } else {
+    await signIn(ADMIN, "/admin")
+    await shoot("/admin", "overview")
+    await shoot("/admin/email-log", "log")
   }
 } finally {
   await browser.close()

@@ -129,7 +129,8 @@ interface ReadRows<Row> {
 
 /**
  * The same with a condition that no index answers: it is asked of the first `most` rows of the others, in one statement. Where it stops
- * there, the cursor leads on, however few rows were found.
+ * there, the cursor leads on, however few rows were found. The place is written of its row alone: of those before it, too, this took as
+ * long as the search.
  */
 export const readInOrder = Effect.fnUntraced(function* <Row extends StoredRow>(
   run: Run<ReadRows<Row>>,
@@ -138,7 +139,10 @@ export const readInOrder = Effect.fnUntraced(function* <Row extends StoredRow>(
     condition,
     most
   }: { readonly condition: (bind: (value: unknown) => string) => string; readonly most: number }
-): Effect.fn.Return<Page<Row> & { readonly stoppedAfter?: number }, InvalidCursor | StoreUnavailable> {
+): Effect.fn.Return<
+  Page<Row> & { readonly stoppedAfter?: number; readonly stoppedAt?: string },
+  InvalidCursor | StoreUnavailable
+> {
   const { columns, from, limit, name, order = NEWEST_FIRST } = wanted
   const parameters: Array<unknown> = []
   const bind = (value: unknown) => `$${parameters.push(value)}`
@@ -152,12 +156,15 @@ export const readInOrder = Effect.fnUntraced(function* <Row extends StoredRow>(
       (select coalesce(jsonb_agg(to_jsonb(f) ${sorted("f", order)}), '[]') from found f) as rows,
       case when (select count(*) from found) <= ${limit} then (
         select jsonb_build_array(x.${order.column}, x.id)
-        from (select ${timeColumn(order.column)}, ${name}.id from ${from} ${rows} offset ${most - 1} limit 1) as x
+        from (
+          select ${timeColumn(order.column)}, y.id
+          from (select ${name}.${order.column}, ${name}.id from ${from} ${rows} offset ${most - 1} limit 1) as y
+        ) as x
       ) end as last`,
     parameters
   )
   const { last, rows: found } = answer!
   return last === null
     ? pageOf(found, wanted)
-    : { rows: found, nextCursor: cursorOf(...last), stoppedAfter: most }
+    : { rows: found, nextCursor: cursorOf(...last), stoppedAfter: most, stoppedAt: last[0] }
 })

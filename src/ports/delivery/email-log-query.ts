@@ -66,9 +66,24 @@ export interface EmailLogPage {
   readonly rows: ReadonlyArray<ListedMail>
   readonly nextCursor: string | null
   /**
-   * Rows read before the search stopped: no index answers a part of the subject or of an address, a tag, a source, or mails. `nextCursor`
-   * continues after them.
+   * Rows read before the search stopped: no index answers a part of the subject or of an address, a tag, a source, mails, or two of status,
+   * category and provider together. `nextCursor` continues after them.
    */
+  readonly stoppedAfter?: number
+  /** The moment of the last of them, ISO 8601. */
+  readonly stoppedAt?: string
+}
+
+/** How many rows there are. */
+interface EmailLogCount {
+  readonly count: number
+  /** They are among so many rows, the newest ones: the count looked no further. */
+  readonly stoppedAfter?: number
+}
+
+/** The same of each status. */
+interface EmailLogCounts {
+  readonly counts: ReadonlyMap<EmailStatus, number>
   readonly stoppedAfter?: number
 }
 
@@ -117,12 +132,12 @@ export class EmailLogQuery extends Context.Service<
       StoreUnavailable
     >
     /** How many rows there are; of more than `most`, `most`. Where a page would stop reading, the count does. */
-    readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<number, StoreUnavailable>
-    /** The same of each status, whatever status the search names; a status without rows may be left out. */
-    readonly counts: (
-      search: EmailLogSearch,
-      most: number
-    ) => Effect.Effect<ReadonlyMap<EmailStatus, number>, StoreUnavailable>
+    readonly count: (search: EmailLogSearch, most: number) => Effect.Effect<EmailLogCount, StoreUnavailable>
+    /**
+     * The same of each status, whatever status the search names; a status without rows may be left out. Of one category or provider among
+     * the newest rows.
+     */
+    readonly counts: (search: EmailLogSearch, most: number) => Effect.Effect<EmailLogCounts, StoreUnavailable>
   }
 >()("postlane/ports/EmailLogQuery") {}
 

@@ -173,7 +173,7 @@ const onePage = Effect.fnUntraced(function* (filter: Asked) {
   else if (found.stoppedAfter === undefined) yield* Console.error("No mail.")
   if (found.stoppedAfter !== undefined)
     yield* Console.error(
-      `\nStopped after ${counted(found.stoppedAfter, "mail")}: no index answers what was asked for.`
+      `\nLooked through ${counted(found.stoppedAfter, "mail")}${found.stoppedAt === undefined ? "" : `, back to ${found.stoppedAt.slice(0, 10)}`}: no index answers what was asked for.`
     )
   if (found.nextCursor !== null) return yield* Console.error(`\nMore: --cursor ${found.nextCursor}`)
   return yield* sayUntil(found.changedUntil)

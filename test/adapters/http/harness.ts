@@ -343,8 +343,8 @@ export const startServer = async (behind: Partial<Behind> = {}): Promise<TestSer
           behind.changes ??
           (() => Effect.succeed({ rows: [], nextCursor: null, changedUntil: "2026-01-02T00:00:00.000000Z" })),
         beside: () => Effect.succeed({ rows: [], hasMore: false }),
-        count: behind.count ?? (() => Effect.succeed(0)),
-        counts: behind.counts ?? (() => Effect.succeed(new Map()))
+        count: behind.count ?? (() => Effect.succeed({ count: 0 })),
+        counts: behind.counts ?? (() => Effect.succeed({ counts: new Map() }))
       })
     ),
     Layer.succeed(MetricsPage, MetricsPage.of({ text: PrometheusMetrics.format() })),

@@ -5,8 +5,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi, HttpApiBuilder } from "effect/h
 import { TEMPLATE_KINDS, TEMPLATE_SAMPLES } from "../../../domain/mail/templates/samples.ts"
 import { MailTemplates } from "../../../ports/mail/mail-provider.ts"
 import { kitchenSinkPage } from "../pages/dev/kitchen-sink.ts"
-import { PAGE_POLICY, templatesPage } from "../pages/dev/outbox.ts"
-import { mailResponse, pageResponse } from "../pages/html-page.ts"
+import { templatesPage } from "../pages/dev/outbox.ts"
+import { mailResponse } from "../pages/html-page.ts"
 import { DevAccess } from "../server/access.ts"
 import { apiOf, Page } from "../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../server/problem.ts"
@@ -57,7 +57,7 @@ export const devTemplateHandlers = HttpApiBuilder.group(
       templates: () =>
         Effect.forEach(TEMPLATE_KINDS, (kind) =>
           Effect.map(render(TEMPLATE_SAMPLES[kind]), ({ subject }) => ({ kind, subject }))
-        ).pipe(Effect.map((mails) => pageResponse(templatesPage(mails), { policy: PAGE_POLICY }))),
+        ).pipe(Effect.map((mails) => page(templatesPage(mails)))),
       template: Effect.fnUntraced(function* ({ params, query }) {
         const kind = TEMPLATE_KINDS.find((one) => one === params.kind)
         if (kind === undefined) return yield* Effect.fail(problem("NOT_FOUND", "There is no such mail"))

@@ -267,13 +267,20 @@ beforeAll(async () => {
     page: (filter) =>
       Effect.sync(() => {
         asked.mails = filter
-        if (filter.subject === "seldom") return { rows: [], nextCursor: "next-2", stoppedAfter: 250_000 }
+        if (filter.subject === "seldom")
+          return { rows: [], nextCursor: "next-2", stoppedAfter: 50_000, stoppedAt: AT }
         return filter.cursor === undefined
           ? { rows: [mailOf(1)], nextCursor: "next-1" }
           : { rows: [mailOf(2)], nextCursor: null }
       }),
-    count: (_, most) => Effect.succeed(most),
-    counts: (_, most) => Effect.succeed(new Map([["bounced", most] as const])),
+    count: ({ subject }, most) =>
+      Effect.succeed(subject === "seldom" ? { count: 0, stoppedAfter: 50_000 } : { count: most }),
+    counts: ({ subject }, most) =>
+      Effect.succeed(
+        subject === "seldom"
+          ? { counts: new Map([["bounced", 7] as const]), stoppedAfter: 50_000 }
+          : { counts: new Map([["bounced", most] as const]) }
+      ),
     audit: Layer.succeed(AuditLog, {
       page: (filter) =>
         Effect.sync(() => {
@@ -477,7 +484,7 @@ it("email log: one search, filters and pages are in the URL, mails are text on o
   await open("email-log?status=bounced&subject=100%25&nothing=x")
   expect(asked.mails).toMatchObject({ status: "bounced", subject: "100%", cursor: undefined })
   expect(await page.getByLabel("Part of the subject").inputValue()).toBe("100%")
-  await page.getByText("More than 10,000 mails").waitFor()
+  await page.getByText("10,000+ mails").waitFor()
   expect(await page.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toBe(
     "/api/admin/email-log.csv?status=bounced&subject=100%25"
   )
@@ -516,8 +523,16 @@ it("email log: one search, filters and pages are in the URL, mails are text on o
   await page.waitForURL(/key=order-1&since=\d{4}-\d\d-\d\d$/)
   expect(await page.getByLabel("Period").inputValue()).toBe("7")
   await open("email-log?subject=seldom")
-  await page.getByText("Stopped after 250,000 mails. “Next page” reads on.").waitFor()
+  await page.getByText(/^Looked through 50,000 mails, back to 20 Nov 2026, .+\. Search further$/).waitFor()
   await page.getByText("Nothing among these.").waitFor()
+  expect(await page.getByRole("link", { name: "Search further" }).getAttribute("href")).toBe(
+    "?subject=seldom&cursor=next-2"
+  )
+  await page.getByText("0+ mails").waitFor()
+  // What none of the newest has, an older one may have.
+  await page.getByRole("link", { name: "Bounced 7+" }).waitFor()
+  await page.getByRole("link", { name: "Failed", exact: true }).waitFor()
+  await expectAccessible(page, "the email log, where a search stopped")
   expect(await page.getByRole("link", { name: "Next page" }).getAttribute("href")).toContain("cursor=next-2")
   expect(complaints).toEqual([])
 })

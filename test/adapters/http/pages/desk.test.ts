@@ -191,7 +191,7 @@ beforeAll(async () => {
         ],
         nextCursor: null
       })),
-    count: () => Effect.succeed(50),
+    count: () => Effect.succeed({ count: 50 }),
     stats: Layer.succeed(EmailStats, {
       lastHours: Effect.sync(() => stats(new Date().toISOString().slice(0, 13))),
       since: () =>

@@ -5,10 +5,12 @@
 import type { Browser, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
-import { SCREEN_NAMES, pathTo } from "../../../../src/domain/pages.ts"
-import { numbered } from "../../../support/files/pdf-samples.ts"
+import { PAGE_PATHS } from "../../../../src/adapters/http/pages/paths.ts"
+import { pathTo } from "../../../../src/domain/pages.ts"
+import { fillInstallation, pagesOf } from "../../../support/every-page.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { type Child, makeFolder, runChild } from "../../../support/processes/child.ts"
+import { brokenWords, smallTargets, unreached } from "../../../support/processes/page-looks.ts"
 import { expectAccessible, openPage } from "./browse.ts"
 
 const [SECRET, ADMIN, OWNER] = ["clicks-secret", "clicks-admin-token-4711", "clicks-owner-token-4711"]
@@ -21,38 +23,7 @@ let url: string
 let browser: Browser
 let page: Page
 let clicks = 0
-
-const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-proxy-secret": SECRET, ...headers },
-    body: JSON.stringify(body)
-  })
-
-/** A mail that bounced, among others, and a document that nobody works on: this installation has no worker. */
-const fill = async () => {
-  for (const to of ["ann@example.com", ADDRESS, "ben@example.com"])
-    await post("/internal/send-email", {
-      to,
-      subject: `Your receipt, ${to}`,
-      text: "Thank you.",
-      category: "transactional",
-      source: "api:shop"
-    })
-  const { messages } = (await (
-    await fetch(`${url}/dev/outbox`, { headers: { accept: "application/json" } })
-  ).json()) as {
-    readonly messages: ReadonlyArray<{ readonly id: string; readonly to: ReadonlyArray<string> }>
-  }
-  const bounced = messages.find(({ to }) => to.includes(ADDRESS))
-  await post(`/dev/outbox/${bounced?.id}/events`, { type: "bounced" })
-  const form = new FormData()
-  form.set("file", new Blob([new Uint8Array(numbered(2))]), "Report.pdf")
-  const owner = { authorization: `Bearer ${OWNER}` }
-  const uploaded = await fetch(`${url}/api/v1/files`, { method: "POST", headers: owner, body: form })
-  const { file } = (await uploaded.json()) as { readonly file: { readonly id: string } }
-  await post(`/api/v1/files/${file.id}/convert`, {}, owner)
-}
+let subjects: Awaited<ReturnType<typeof fillInstallation>>
 
 beforeAll(async () => {
   folder = await makeFolder()
@@ -68,7 +39,7 @@ beforeAll(async () => {
   })
   url = await child.line((line) => /^ {2}API +(\S+)/.exec(line)?.[1])
   browser = await workersBrowser()
-  await fill()
+  subjects = await fillInstallation(url, { admin: ADMIN, owner: OWNER, secret: SECRET, bounces: ADDRESS })
 })
 afterAll(async () => {
   await closePages(browser)
@@ -192,7 +163,6 @@ const MOST_BYTES = 60 * 1024
 
 it("no page weighs more than 60 KB before its data", async () => {
   await signIn(OWNER, "/dashboard")
-  const document = await page.getByRole("link", { name: "Report.pdf", exact: true }).getAttribute("href")
   const weightOf = async (path: string) => {
     const sizes: Array<Promise<number>> = []
     const add = (request: Request) => {
@@ -209,22 +179,53 @@ it("no page weighs more than 60 KB before its data", async () => {
     return weight
   }
   const heavy: Array<readonly [string, number]> = []
-  const look = async (paths: ReadonlyArray<string>) => {
-    for (const path of paths) {
+  const look = async (pages: ReadonlyArray<readonly [string, string]>) => {
+    for (const [, path] of pages) {
       const weight = await weightOf(path)
-      expect([path, weight > 1000]).toEqual([path, true])
+      expect([path, weight > 500]).toEqual([path, true])
       if (weight > MOST_BYTES) heavy.push([path, weight])
     }
   }
-  await look([pathTo.dashboard, document ?? "", pathTo.register, pathTo.credits, pathTo.signIn()])
-  await look([pathTo.outbox, "/dev/kitchen-sink", "/dev/templates", "/nothing-here"])
+  await look(pagesOf("owner", subjects))
+  await look(pagesOf("anybody", subjects))
   await signIn(ADMIN, "/admin")
-  const log = await page.request.get(`${url}/api/admin/email-log?limit=1`)
-  const { rows } = (await log.json()) as { readonly rows: ReadonlyArray<{ readonly id: string }> }
-  await look([pathTo.admin, `${pathTo.adminScreen("email-log")}/${rows[0]?.id}`])
-  await look(SCREEN_NAMES.map((name) => pathTo.adminScreen(name)))
+  await look(pagesOf("admin", subjects))
   expect(heavy).toEqual([])
 })
+
+it("every route of a page is among those that are looked at", () => {
+  const seen = (["anybody", "owner", "admin"] as const)
+    .flatMap((who) => pagesOf(who, subjects))
+    .map(([, path]) => path.split("?")[0] ?? "")
+  const others = new Set(["/", "/admin/stream", "/favicon.ico"])
+  const missing = PAGE_PATHS.filter((path) => !path.startsWith("/assets/") && !others.has(path)).filter(
+    (path) => !seen.some((one) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`).test(one))
+  )
+  expect(missing).toEqual([])
+})
+
+it.each([
+  ["anybody", undefined, ""],
+  ["owner", OWNER, "/dashboard"],
+  ["admin", ADMIN, "/admin"]
+] as const)(
+  "every page of %s: axe finds nothing, Tab leads everywhere, each target has 24 px, and no word breaks inside",
+  async (who, token, home) => {
+    if (token !== undefined) await signIn(token, home)
+    for (const [name, path] of pagesOf(who, subjects)) {
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.goto(`${url}${path}`)
+      await page.locator("#loading").waitFor({ state: "hidden" })
+      expect([name, await unreached(page)]).toEqual([name, []])
+      await expectAccessible(page, name)
+      for (const width of [768, 320]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect([name, width, await smallTargets(page)]).toEqual([name, width, []])
+        expect([name, width, await brokenWords(page)]).toEqual([name, width, []])
+      }
+    }
+  }
+)
 
 it("the server gone is said in the same words on every page that reads by itself", async () => {
   const opened: Array<readonly [string, Page]> = []

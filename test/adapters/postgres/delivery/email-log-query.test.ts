@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as fc from "fast-check"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer, layerReading } from "../../../../src/adapters/postgres/delivery/email-log-query.ts"
@@ -94,7 +95,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       const log = yield* EmailLogQuery
       assert.deepStrictEqual(
         yield* Effect.all([log.count({}, 100), log.count({}, 2), log.count({ until: "2026-01-01" }, 100)]),
-        [3, 2, 2]
+        [{ count: 3 }, { count: 2 }, { count: 2 }]
       )
     })
   )
@@ -205,10 +206,10 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       const [deferred] = (yield* page({ search: "m-1" })).rows
       assert.deepInclude(deferred, { retry_at: "2026-01-02T00:00:00.000000Z", attempt_count: 2 })
       const log = yield* EmailLogQuery
-      assert.strictEqual(yield* log.count({ search: "ann" }, 100), 2)
+      assert.deepStrictEqual(yield* log.count({ search: "ann" }, 100), { count: 2 })
       const counts = (search: string | undefined) =>
         Effect.map(log.counts({ search, status: "sent" }, 2), (all) =>
-          Object.fromEntries([...all].filter(([, count]) => count > 0))
+          Object.fromEntries([...all.counts].filter(([, count]) => count > 0))
         )
       assert.deepStrictEqual(yield* counts(undefined), { sent: 2, deferred: 1 })
       assert.deepStrictEqual(yield* counts("ann"), { sent: 2 })
@@ -292,7 +293,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
           log.count({ byMail: true }, 2),
           log.count({}, 100)
         ]),
-        [4, 2, 6]
+        [{ count: 4 }, { count: 2 }, { count: 6 }]
       )
     })
   )
@@ -336,7 +337,7 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("EmailLogQuery on Post
       assert.deepStrictEqual(yield* subjects(tag("17")), [])
       assert.deepStrictEqual(yield* subjects({ ...tag("order"), source: "api:shop2", byMail: true }), ["2"])
       const log = yield* EmailLogQuery
-      assert.strictEqual(yield* log.count(tag("order"), 10), 2)
+      assert.deepStrictEqual(yield* log.count(tag("order"), 10), { count: 2 })
     })
   )
 
@@ -395,21 +396,23 @@ suiteLayer(layerReading(10).pipe(Layer.provideMerge(layerPostgres)))(
     it.effect("is looked for in so many rows, and the cursor leads on behind them to the end", () =>
       Effect.gen(function* () {
         yield* fill
-        const pages: Array<readonly [ReadonlyArray<string | null>, number | undefined]> = []
+        const pages: Array<readonly [ReadonlyArray<string | null>, number | undefined, string | undefined]> =
+          []
         let cursor: string | undefined
         do {
           const read = yield* page({ subject: "receipt", cursor })
-          pages.push([read.rows.map(({ subject }) => subject), read.stoppedAfter])
+          pages.push([read.rows.map(({ subject }) => subject), read.stoppedAfter, read.stoppedAt])
           cursor = read.nextCursor ?? undefined
         } while (cursor !== undefined)
         assert.deepStrictEqual(pages, [
-          [["Receipt 20", "Receipt 15"], 10],
-          [["Receipt 10", "Receipt 5"], 10],
-          [["Receipt 0"], undefined]
+          [["Receipt 20", "Receipt 15"], 10, "2026-01-01T00:15:00.000000Z"],
+          [["Receipt 10", "Receipt 5"], 10, "2026-01-01T00:05:00.000000Z"],
+          [["Receipt 0"], undefined, undefined]
         ])
         const log = yield* EmailLogQuery
-        assert.strictEqual(yield* log.count({ subject: "receipt" }, 100), 2)
-        assert.strictEqual(yield* log.count({}, 100), 25)
+        assert.deepStrictEqual(yield* log.count({ subject: "receipt" }, 100), { count: 2, stoppedAfter: 10 })
+        assert.deepStrictEqual(yield* log.count({ subject: "receipt" }, 2), { count: 2 })
+        assert.deepStrictEqual(yield* log.count({}, 100), { count: 25 })
       })
     )
 
@@ -433,15 +436,142 @@ suiteLayer(layerReading(10).pipe(Layer.provideMerge(layerPostgres)))(
       })
     )
 
-    it.effect("reads only rows that the other filters leave", () =>
+    it.effect("reads only rows that the other filters leave, and fewer of them where they lie apart", () =>
       Effect.gen(function* () {
         yield* fill
-        const { rows, stoppedAfter } = yield* page({ subject: "receipt", status: "failed" })
-        assert.deepStrictEqual(
-          [rows.map(({ subject }) => subject), stoppedAfter],
-          [["Receipt 15", "Receipt 5"], 10]
-        )
+        const { nextCursor, rows, stoppedAfter } = yield* page({ subject: "receipt", status: "failed" })
+        assert.deepStrictEqual([rows, stoppedAfter], [[], 1])
+        const later = yield* page({ subject: "receipt", status: "failed", cursor: nextCursor! })
+        assert.deepStrictEqual([later.rows, later.stoppedAfter], [[], 1])
         assert.deepStrictEqual((yield* page({ subject: "receipt", since: "2027-01-01" })).rows, [])
+      })
+    )
+  }
+)
+
+const STATUSES = ["sent", "bounced", "failed"] as const
+const CATEGORIES = ["auth", "alert"] as const
+const PROVIDERS = ["provider_a", "provider_b"] as const
+const maybe = <A>(values: ReadonlyArray<A>) => fc.option(fc.constantFrom(...values), { nil: undefined })
+
+const logged = fc.record({
+  status: fc.constantFrom(...STATUSES),
+  category: fc.constantFrom(...CATEGORIES),
+  provider: fc.constantFrom(...PROVIDERS),
+  source: fc.constantFrom("api:shop", "api:desk"),
+  subject: fc.constantFrom("Receipt", "Order"),
+  key: fc.option(fc.constantFrom("a", "b", "c"), { nil: undefined })
+})
+type Logged = typeof logged extends fc.Arbitrary<infer A> ? A : never
+
+const asked = fc.record({
+  status: maybe(STATUSES),
+  category: maybe(CATEGORIES),
+  provider: maybe(PROVIDERS),
+  source: maybe(["api:shop"]),
+  subject: maybe(["rec"]),
+  search: maybe(["ord", "nobody"]),
+  key: maybe(["a"]),
+  byMail: maybe([true])
+})
+type Asked = typeof asked extends fc.Arbitrary<infer A> ? A : never
+
+/** What the port says of rows, the newest first. */
+const matching = (rows: ReadonlyArray<Logged>, wanted: Asked): ReadonlyArray<number> => {
+  const has = (row: Logged, part: string | undefined) =>
+    part === undefined || row.subject.toLowerCase().includes(part)
+  return rows.flatMap((row, at) => {
+    const isSame = (["status", "category", "provider", "source", "key"] as const).every(
+      (name) => wanted[name] === undefined || row[name] === wanted[name]
+    )
+    const isNewest =
+      wanted.byMail !== true || row.key === undefined || rows.findIndex(({ key }) => key === row.key) === at
+    return isSame && isNewest && has(row, wanted.subject) && has(row, wanted.search) ? [at] : []
+  })
+}
+
+suiteLayer(layerReading(10).pipe(Layer.provideMerge(layerPostgres)))(
+  "a search that stops for now (EVENT-60)",
+  (it) => {
+    const write = (rows: ReadonlyArray<Logged>) =>
+      insert(
+        rows.map(({ key, ...row }, at) => ({
+          ...row,
+          error: String(at),
+          key_hash: key === undefined ? null : createHash("sha256").update(key).digest("hex"),
+          created_at: new Date(Date.UTC(2026, 0, 2) - at * 1000).toISOString()
+        }))
+      )
+
+    const follow = Effect.fnUntraced(function* (wanted: Asked) {
+      const found: Array<number> = []
+      let cursor: string | undefined
+      do {
+        const read: EmailLogPage = yield* page({ ...wanted, limit: 3, cursor })
+        assert.isAtMost(read.rows.length, 3)
+        append(
+          found,
+          read.rows.map(({ error }) => Number(error))
+        )
+        // Where it stopped is said together with how far it came, and leads on.
+        assert.strictEqual(read.stoppedAfter === undefined, read.stoppedAt === undefined)
+        if (read.stoppedAt !== undefined) assert.isNotNull(read.nextCursor)
+        cursor = read.nextCursor ?? undefined
+      } while (cursor !== undefined)
+      return found
+    })
+
+    /** A count that did not stop is right; one that did counts some of them. */
+    const expectCount = (count: number, right: number, isStopped: boolean) =>
+      isStopped ? assert.isAtMost(count, right) : assert.strictEqual(count, right)
+
+    const holds = Effect.fnUntraced(function* (rows: ReadonlyArray<Logged>, wanted: Asked) {
+      yield* clean
+      yield* write(rows)
+      const right = matching(rows, wanted)
+      assert.deepStrictEqual(yield* follow(wanted), [...right])
+      const log = yield* EmailLogQuery
+      const counted = yield* log.count(wanted, 100)
+      expectCount(counted.count, right.length, counted.stoppedAfter !== undefined)
+      const { counts, stoppedAfter } = yield* log.counts(wanted, 100)
+      const all = matching(rows, { ...wanted, status: undefined })
+      for (const status of STATUSES) {
+        const those = all.filter((at) => rows[at]?.status === status)
+        expectCount(counts.get(status) ?? 0, those.length, stoppedAfter !== undefined)
+      }
+    })
+
+    it.effect("its pages are all that matches, each once; what it counts is right, or said to be less", () =>
+      Effect.gen(function* () {
+        const context = yield* Effect.context<WriteSql | EmailLogQuery>()
+        yield* Effect.promise(() =>
+          fc.assert(
+            fc.asyncProperty(fc.array(logged, { maxLength: 24 }), asked, (rows, wanted) =>
+              Effect.runPromiseWith(context)(holds(rows, wanted))
+            ),
+            { numRuns: 60 }
+          )
+        )
+      })
+    )
+
+    it.effect("by status of one provider: counted among the newest", () =>
+      Effect.gen(function* () {
+        const row = (status: Logged["status"], provider: Logged["provider"]): Logged => ({
+          status,
+          provider,
+          category: "auth",
+          source: "api:shop",
+          subject: "Order",
+          key: undefined
+        })
+        yield* clean
+        const others = Array.from({ length: 9 }, () => row("sent", "provider_a"))
+        yield* write([...others, row("sent", "provider_b"), row("bounced", "provider_b")])
+        const { counts, stoppedAfter } = yield* EmailLogQuery.use((log) =>
+          log.counts({ provider: "provider_b" }, 100)
+        )
+        assert.deepStrictEqual([counts.get("sent"), counts.get("bounced") ?? 0, stoppedAfter], [1, 0, 10])
       })
     )
   }

@@ -1,4 +1,6 @@
+import { Provider } from "../../../../domain/mail/provider.ts"
 import { pathTo } from "../../../../domain/pages.ts"
+import type { OutboxEntry } from "../../../../ports/mail/simulated-mail.ts"
 import { gauge, stackedChart } from "../charts.ts"
 import { type Html, html } from "../html.ts"
 import type { ShellPage } from "../shell.ts"
@@ -17,6 +19,7 @@ import {
   tag,
   timeline
 } from "../ui.ts"
+import { mailRows } from "./mail-list.ts"
 
 const LONG =
   "A subject that is longer than any column is wide, since a person wrote it for the whole of a screen, and more"
@@ -81,6 +84,57 @@ const rows = list("Documents", [
   },
   { kind: "PNG", name: "Scan.png", facts: "2 MB · 3 days ago", status: tag("failed", "bad") }
 ])
+
+const [FIRST = "", SECOND = ""] = Provider.literals
+
+const mail = (id: string, entry: Partial<OutboxEntry>): OutboxEntry => ({
+  id,
+  via: FIRST,
+  from: "Shop <shop@example.com>",
+  to: ["ann@example.com"],
+  cc: [],
+  bcc: [],
+  subject: "Your receipt",
+  at: "2026-03-01T09:00:00.000Z",
+  source: "api:shop",
+  bytes: 2048,
+  text: "Thank you for your order. It is on its way.",
+  ...entry
+})
+
+/** Not yet read, open, with everything that a row can have, and with as little as a mail can have. */
+const MAILS = [
+  mail("unread", {}),
+  mail("open", { subject: "Sign in to the shop", marks: ["delivered", "opened"], read: true }),
+  mail("full", {
+    subject: LONG,
+    to: [
+      "ann@example.com",
+      "christopher.wintersberg@mail.example.com",
+      "ben@example.com",
+      "cleo@example.com"
+    ],
+    via: SECOND,
+    tags: { order: "4711", campaign: "spring" },
+    files: 2,
+    bytes: 3_400_000,
+    marks: ["delivery_delayed", "bounced"],
+    read: true
+  }),
+  mail("bare", { subject: "", text: "", source: undefined, bytes: undefined, read: true })
+]
+
+const outbox = mailRows(
+  {
+    asked: { search: undefined, address: undefined, before: undefined, after: undefined },
+    understood: { terms: [], faults: [] },
+    entries: MAILS,
+    lookedUntil: undefined,
+    looked: MAILS.length,
+    total: MAILS.length
+  },
+  "open"
+)
 
 interface Sample {
   readonly subject: string
@@ -166,6 +220,7 @@ const about = html`<dl class="facts-list">${fact("To", "ann@example.com")}${fact
 export const kitchenSinkPage = (): ShellPage => ({
   title: "Components",
   path: pathTo.kitchenSink,
+  style: "dev/dev.css",
   complete: true,
   main: html`${pageHead("Components", {
     facts: "Light or dark by the system’s setting",
@@ -176,6 +231,7 @@ ${section("fields", "Fields", fields)}
 ${section("tags", "Tags, chips and filters", tags)}
 ${section("banners", "Banners", html`${banners}`)}
 ${section("rows", "Rows", rows)}
+${section("outbox", "Rows of the outbox", outbox)}
 ${section("tables", "Table", sampleTable)}
 ${section("empty", "Nothing there", html`${empty("No documents yet.", button("Upload one", "primary"))}`)}
 ${section("numbers", "Figures", numbers)}

@@ -1,10 +1,9 @@
 import { pathTo } from "../../../../domain/pages.ts"
 import type { UpcomingMail } from "../../../../ports/mail/send-queue.ts"
 import { confirmDialog } from "../dashboard.ts"
-import { framedPage, pagePolicy } from "../html-page.ts"
 import { type Html, html, lines } from "../html.ts"
 import { FRAME_POLICY, type ShellPage } from "../shell.ts"
-import { ago, number, pageHead } from "../ui.ts"
+import { ago, list as rows, number, pageHead } from "../ui.ts"
 import {
   addressLinks,
   conditions,
@@ -14,9 +13,6 @@ import {
   mailRows,
   searchForm
 } from "./mail-list.ts"
-
-/** Nothing on the page of templates can be sent anywhere. */
-export const PAGE_POLICY = pagePolicy("'none'")
 
 /** Most mails of the send queue that the page names. */
 export const MAX_WAITING = 20
@@ -73,21 +69,26 @@ ${confirmDialog}`
   }
 }
 
-const template = ({ kind, subject }: { readonly kind: string; readonly subject: string }): Html => {
+const template = ({ kind, subject }: { readonly kind: string; readonly subject: string }) => {
   const path = pathTo.ownMail(kind)
-  return html`<li><a href="${path}">${kind}</a>: ${subject} (<a href="${path}?as=text">${kind} as text</a>)</li>`
+  return {
+    kind: "MAIL",
+    name: html`<a href="${path}">${subject}</a>`,
+    facts: kind,
+    status: undefined,
+    action: html`<a class="button small" href="${path}?as=text">Text<span class="hidden"> of ${kind}</span></a>`
+  }
 }
 
 /** The product's own mails, each with its sample's subject. */
 export const templatesPage = (
   mails: ReadonlyArray<{ readonly kind: string; readonly subject: string }>
-): Html =>
-  framedPage(
-    "Mails",
-    html`<h1>Mails that Postlane writes itself</h1>
-<p><a href="${pathTo.outbox}">Back to the outbox</a></p>
-<p>Each with sample data.</p>
-<ul>
-${lines(mails.map(template))}
-</ul>`
-  )
+): ShellPage => ({
+  title: "Mails that Postlane writes itself",
+  path: pathTo.ownMails,
+  style: "dev/dev.css",
+  complete: true,
+  main: html`<p class="back"><a href="${pathTo.outbox}">Outbox</a></p>
+${pageHead("Mails that Postlane writes itself", { facts: "Each with sample data" })}
+${rows("Mails", mails.map(template))}`
+})

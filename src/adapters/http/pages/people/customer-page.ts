@@ -105,7 +105,7 @@ const section = <R>(
   none: string
 ): Html =>
   html`<section><h2>${title}</h2>
-${rows.length === 0 ? empty(html`<p>${none}</p>`) : table({ id, caption: rows.length >= MOST ? `The newest ${MOST}` : "Newest first" }, columns, rows)}</section>`
+${rows.length === 0 ? empty(html`<p>${none}</p>`) : table({ id, caption: `${title}, ${rows.length >= MOST ? `the newest ${MOST}` : "newest first"}` }, columns, rows)}</section>`
 
 /** What the page is made of. */
 interface Customer {

@@ -38,6 +38,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
     rows: Schema.Array(ListedMail),
     nextCursor: Schema.NullOr(Schema.String),
     stoppedAfter: Schema.optionalKey(Schema.Int),
+    stoppedAt: Schema.optionalKey(Schema.String),
     changedUntil: Schema.optionalKey(Schema.String)
   }),
   error: [InvalidRequest, Unavailable]
@@ -50,7 +51,7 @@ const emailLog = HttpApiEndpoint.get("emailLog", "/api/admin/email-log", {
       "`source` and `tag` (with `tagValue`, where the value counts) match exactly. `by=mail` gives each idempotency key once: its newest row, which the filters are about, and " +
       "`rows_of_mail`. `changedSince` gives the rows that changed at that moment or later, in the order of their changes: take pages until `nextCursor` is null, and ask from `changedUntil` next time. " +
       "`retry_at` and `attempt_count`: when a deferred one is tried next, and how often it was tried in this send. " +
-      "`stoppedAfter`: so many rows were read for what no index answers (a part of the subject or of an address, a source, a tag, mails, filters of changes); `nextCursor` leads on behind them."
+      "`stoppedAfter`: so many rows were read, back to `stoppedAt`, for what no index answers (a part of the subject or of an address, a source, a tag, mails, two of status, category and provider, filters of changes); `nextCursor` leads on behind them."
   })
 )
 
@@ -59,12 +60,16 @@ const MOST_COUNTED = 10_000
 
 const emailLogCount = HttpApiEndpoint.get("emailLogCount", "/api/admin/email-log/count", {
   query: search,
-  success: Schema.Struct({ count: Schema.Int, more: Schema.Boolean }),
+  success: Schema.Struct({
+    count: Schema.Int,
+    more: Schema.Boolean,
+    stoppedAfter: Schema.optionalKey(Schema.Int)
+  }),
   error: [InvalidRequest, Unavailable]
 }).annotateMerge(
   OpenApi.annotations({
     summary: "How many rows of the send log match",
-    description: `\`more\`: there are more than the ${MOST_COUNTED} that were counted. Where a page stops reading (\`stoppedAfter\`), the count does.`
+    description: `\`more\`: there may be more, since the count stops at ${MOST_COUNTED}, or where a page stops reading: after \`stoppedAfter\` rows.`
   })
 )
 
@@ -73,12 +78,17 @@ const MOST_COUNTED_EACH = 1_000
 
 const emailLogCounts = HttpApiEndpoint.get("emailLogCounts", "/api/admin/email-log/counts", {
   query: search,
-  success: Schema.Struct({ counts: Schema.Record(EmailStatus, Schema.Int), most: Schema.Int }),
+  success: Schema.Struct({
+    counts: Schema.Record(EmailStatus, Schema.Int),
+    most: Schema.Int,
+    stoppedAfter: Schema.optionalKey(Schema.Int)
+  }),
   error: [InvalidRequest, Unavailable]
 }).annotateMerge(
   OpenApi.annotations({
     summary: "How many rows of the send log match, by status",
-    description: "Whatever `status` is asked for. A count of `most` means that there are at least so many."
+    description:
+      "Whatever `status` is asked for. A count of `most` means that there are at least so many. `stoppedAfter`: so many of the newest rows were looked at, and no others, as for a category, a provider or a part of a subject."
   })
 )
 
@@ -208,19 +218,20 @@ export const adminHandlers = HttpApiBuilder.group(
         })
       }),
       emailLogCount: Effect.fnUntraced(function* ({ query }) {
-        const count = yield* log
+        const { count, ...stopped } = yield* log
           .count(yield* searchOf(query), MOST_COUNTED + 1)
           .pipe(Effect.catchTag("StoreUnavailable", logAway))
-        return { count: Math.min(count, MOST_COUNTED), more: count > MOST_COUNTED }
+        const more = count > MOST_COUNTED || stopped.stoppedAfter !== undefined
+        return { count: Math.min(count, MOST_COUNTED), more, ...stopped }
       }),
       emailLogCounts: Effect.fnUntraced(function* ({ query }) {
-        const found = yield* log
+        const { counts: found, ...stopped } = yield* log
           .counts(yield* searchOf(query), MOST_COUNTED_EACH)
           .pipe(Effect.catchTag("StoreUnavailable", logAway))
         const counts = Object.fromEntries(
           EmailStatus.literals.map((status) => [status, found.get(status) ?? 0])
         ) as Record<EmailStatus, number>
-        return { counts, most: MOST_COUNTED_EACH }
+        return { counts, most: MOST_COUNTED_EACH, ...stopped }
       }),
       emailLogCsv: Effect.fnUntraced(function* ({ query, request }) {
         const { actor } = yield* CurrentPrincipal

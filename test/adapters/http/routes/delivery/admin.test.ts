@@ -69,6 +69,7 @@ let filter: EmailLogFilter | undefined
 let changed: EmailLogChanges | undefined
 let counted: EmailLogSearch | undefined
 let matching = 0
+let stopped: { readonly stoppedAfter?: number } = {}
 let byStatus: ReadonlyMap<EmailStatus, number> = new Map()
 /** Pages by their number; without any, every page has one row. */
 let pages: ReadonlyArray<ReadonlyArray<EmailLogRow>> = []
@@ -95,11 +96,13 @@ beforeAll(async () => {
       counted = search
       return down
         ? Effect.fail(storeDown(new Error("password=hunter2")))
-        : Effect.succeed(Math.min(matching, most))
+        : Effect.succeed({ count: Math.min(matching, most), ...stopped })
     },
     counts: (search) => {
       counted = search
-      return down ? Effect.fail(storeDown(new Error("password=hunter2"))) : Effect.succeed(byStatus)
+      return down
+        ? Effect.fail(storeDown(new Error("password=hunter2")))
+        : Effect.succeed({ counts: byStatus, ...stopped })
     },
     queue: {
       deadLetters: ({ limit }) =>
@@ -274,6 +277,20 @@ describe("the email log", () => {
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: false })
     matching = 10_001
     expect((await get("/api/admin/email-log/count")).json).toEqual({ count: 10_000, more: true })
+  })
+
+  it("a count that stopped among the newest says so, and that there may be more", async () => {
+    matching = 3
+    byStatus = new Map([["bounced" as const, 2]])
+    stopped = { stoppedAfter: 50_000 }
+    expect((await get("/api/admin/email-log/count")).json).toEqual({
+      count: 3,
+      more: true,
+      stoppedAfter: 50_000
+    })
+    const { json } = await get("/api/admin/email-log/counts")
+    expect([json.counts.bounced, json.stoppedAfter]).toEqual([2, 50_000])
+    stopped = {}
   })
 
   it("counts by status, each to a limit, and of every status", async () => {

@@ -139,6 +139,7 @@ const columns = [
   { head: "Cost", kind: "number", cell: ({ totalCostUsd }) => usd(totalCostUsd) },
   {
     head: "Mode",
+    kind: "short",
     cell: ({ options }) => (options["highFidelity"] === true ? "High fidelity" : "Standard")
   },
   { head: "Batch", cell: ({ batch }) => batchCell(batch) }

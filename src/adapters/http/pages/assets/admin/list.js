@@ -125,13 +125,23 @@ const drawPager = (wanted, nextCursor) => {
   pager.hidden = !wanted.has("cursor") && nextCursor === null
 }
 
-/** Says that a search read so many rows and no further. @param {number | undefined} stoppedAfter */
-const drawStop = (stoppedAfter) => {
+/**
+ * Says how far a search looked, with the link that looks further.
+ * @param {{ readonly stoppedAfter?: number, readonly stoppedAt?: string, readonly nextCursor: string | null }} page
+ * @param {URLSearchParams} wanted
+ */
+const drawStop = ({ nextCursor, stoppedAfter, stoppedAt }, wanted) => {
   const note = document.getElementById("stopped")
   if (note === null) return
   note.hidden = stoppedAfter === undefined
-  note.textContent =
-    stoppedAfter === undefined ? "" : `Stopped after ${count(stoppedAfter)} mails. “Next page” reads on.`
+  if (stoppedAfter === undefined) return
+  const next = new URLSearchParams(wanted)
+  next.set("cursor", nextCursor ?? "")
+  const back = stoppedAt === undefined ? "" : `, back to ${moment(stoppedAt)}`
+  note.replaceChildren(
+    `Looked through ${count(stoppedAfter)} mails${back}. `,
+    el("a", { href: `?${next}` }, "Search further")
+  )
 }
 
 /** Shows a refusal of the API in the page's place for problems. @param {unknown} failure */
@@ -204,12 +214,13 @@ export const showList = ({
   const toPlace = keepPlace()
   const read = async () => {
     try {
-      /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null, readonly stoppedAfter?: number }} */
-      const { nextCursor, rows, stoppedAfter } = await ask("GET", `${path}?${query}`)
+      /** @type {{ readonly rows: ReadonlyArray<R>, readonly nextCursor: string | null, readonly stoppedAfter?: number, readonly stoppedAt?: string }} */
+      const page = await ask("GET", `${path}?${query}`)
+      const { nextCursor, rows, stoppedAfter } = page
       show(byId("problem", HTMLElement), undefined)
       fill(rows, stoppedAfter === undefined ? nothing : "Nothing among these.")
       drawPager(wanted, nextCursor)
-      drawStop(stoppedAfter)
+      drawStop(page, wanted)
     } catch (failure) {
       if (!isLive) return showProblem(failure)
       byId("loading", HTMLElement).hidden = true

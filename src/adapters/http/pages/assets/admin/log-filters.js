@@ -64,7 +64,7 @@ const offerPeriods = (filter, unfold) => {
   })
 }
 
-/** Each status a click away, with its count; one without mails is left out. @param {URLSearchParams} filter */
+/** Each status a click away, with its count; one that no mail has is left out. @param {URLSearchParams} filter */
 const drawChips = async (filter) => {
   const chips = [...document.querySelectorAll("[data-chip]")].filter(
     (one) => one instanceof HTMLAnchorElement
@@ -76,14 +76,20 @@ const drawChips = async (filter) => {
     if (name === status) chip.setAttribute("aria-current", "page")
   }
   /** @type {Operations["admin.emailLogCounts"]["success"]} */
-  const { counts, most } = await ask("GET", `/api/admin/email-log/counts${withOther(filter, "status")}`)
+  const { counts, most, stoppedAfter } = await ask(
+    "GET",
+    `/api/admin/email-log/counts${withOther(filter, "status")}`
+  )
   for (const chip of chips) {
     const name = chip.dataset["chip"] ?? ""
     const number = Object.entries(counts).find(([one]) => one === name)?.[1]
     const place = chip.querySelector(".count")
     if (number === undefined || place === null) continue
-    place.textContent = `${count(number)}${number >= most ? "+" : ""}`
-    chip.parentElement?.toggleAttribute("hidden", number === 0 && name !== status)
+    const isLess = number >= most || stoppedAfter !== undefined
+    // Of a status that none of the newest mails has, an older one may have it.
+    place.textContent = number === 0 && isLess ? "" : `${count(number)}${isLess ? "+" : ""}`
+    chip.parentElement?.toggleAttribute("hidden", number === 0 && !isLess && name !== status)
+    if (stoppedAfter !== undefined) chip.title = `Counted among the newest ${count(stoppedAfter)} mails`
   }
 }
 
@@ -95,8 +101,8 @@ const drawTotal = async (filter) => {
     /** @type {Operations["admin.emailLogCount"]["success"]} */
     const found = await ask("GET", `/api/admin/email-log/count?${filter}`)
     byId("total", HTMLElement).textContent =
-      `${found.more ? "More than " : ""}${count(found.count)} ${found.count === 1 ? "mail" : "mails"}`
-    download.hidden = found.count === 0
+      `${count(found.count)}${found.more ? "+" : ""} ${found.count === 1 && !found.more ? "mail" : "mails"}`
+    download.hidden = found.count === 0 && !found.more
   } catch {
     // The list itself says what is wrong.
     download.hidden = false

@@ -2,6 +2,7 @@ import { ask, explain } from "../api.js"
 import { sayAway } from "../away.js"
 import { confirmed } from "../dialogs.js"
 import { button, byId, el, moment, say, show, warn } from "../dom.js"
+import { PROVIDER_NAMES } from "../words.js"
 import { count, fillRows, fillTable, filterShown, mayWrite, NOTHING, tag, time } from "./list.js"
 
 /** @import { EmailQueue } from "#api" */
@@ -90,7 +91,7 @@ const categoryColumns = [
 
 /** @type {ReadonlyArray<Column<Pace>>} */
 const paceColumns = [
-  { head: "Provider", cell: ({ provider }) => provider },
+  { head: "Provider", cell: ({ provider }) => PROVIDER_NAMES[provider] ?? provider },
   {
     head: "Requests a second",
     kind: "number",
