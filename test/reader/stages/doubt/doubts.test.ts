@@ -150,13 +150,13 @@ describe("a page is doubted", () => {
   })
 
   it("with words that were written in another order than they are read in", () => {
-    const words = (side: string, at: number) =>
+    const line = (side: string, at: number) =>
       ["river", "stone", "letter", "margin"].map((word) => `${word}${side}${"abcdefgh".charAt(at)}`).join(" ")
     const column = (side: string, x: number) =>
-      Array.from({ length: 8 }, (_, at) => run(words(side, at), x, 60 + 12 * at))
+      Array.from({ length: 8 }, (_, at) => run(line(side, at), x, 60 + 12 * at))
     const [left, right] = [column("l", 60), column("r", 320)]
     assert.deepEqual(doubtsOn([...left, ...right]), [])
-    const mixed = left.flatMap((line, at) => [line, ...right.slice(at, at + 1)])
+    const mixed = left.flatMap((one, at) => [one, ...right.slice(at, at + 1)])
     assert.deepEqual(doubtsOn(mixed), ["order_unsure"])
     // Too few words say nothing.
     assert.deepEqual(doubtsOn(left.slice(0, 3).toReversed()), [])
