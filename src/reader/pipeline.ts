@@ -18,6 +18,7 @@ import { analyse, type PageAnalysis } from "./stages/lines/analysis.ts"
 import { withOneTitle } from "./stages/page/front-matter.ts"
 import type { PageContext } from "./stages/page/page-context.ts"
 import { untaggedBlocks } from "./stages/page/page.ts"
+import { knownWords } from "./stages/profile/known-words.ts"
 import { outlineOf } from "./stages/profile/outline.ts"
 import { profileOf } from "./stages/profile/profile.ts"
 import { countPage, mergeStatistics, type PageStatistics } from "./stages/profile/statistics.ts"
@@ -95,7 +96,7 @@ const withProfile = (state: PipelineState): PipelineState => {
   const uncounted = analyses.filter(({ page }) => !counted.has(page.index))
   const profile = profileOf(mergeStatistics([input.others, ...uncounted.map(countPage)]))
   const outline = outlineOf(input.facts.outline, analyses, profile)
-  return { ...state, context: { fonts: input.fonts, profile, outline } }
+  return { ...state, context: { fonts: input.fonts, profile, outline, words: knownWords(analyses) } }
 }
 
 /** Reads the blocks of each page: by its tags, or else by its geometry. */
@@ -106,7 +107,7 @@ const readBlocks = (state: PipelineState): PipelineState => ({
     const tagged = taggedBlocks(analysis, state.context)
     const blocks = tagged ?? untaggedBlocks(analysis, state.context, isContents)
     const stage = tagged === undefined ? "blocks" : "tags"
-    const doubts = doubtsOf({ analysis, blocks, byTags: tagged !== undefined })
+    const doubts = doubtsOf({ analysis, blocks, byTags: tagged !== undefined, isContents })
     return { analysis, index: analysis.page.index, isContents, stage, blocks, doubts }
   })
 })
@@ -177,7 +178,7 @@ export const layoutTrees = ({ options = USUAL_LAYOUT, ...input }: LayoutInput): 
     input: { ...input, options },
     hasMore: input.facts.pageCount > input.pages.length,
     analyses: [],
-    context: { fonts: input.fonts, profile, outline: outlineOf([], [], profile) },
+    context: { fonts: input.fonts, profile, outline: outlineOf([], [], profile), words: knownWords([]) },
     pages: [],
     trees: []
   }

@@ -16,8 +16,7 @@ import {
   headingCounts,
   precision,
   recall,
-  wordCounts,
-  pageIsWrong
+  wordCounts
 } from "./measures.ts"
 import { headingScore, readContent, readingOrderScore, tableCounts, withoutLikeHeadings } from "./score.ts"
 
@@ -204,36 +203,5 @@ describe("truths", () => {
     )
     expect(truth.sections.map(({ heading }) => heading)).toEqual(["stairs"])
     expect(truth.likeHeadings).toEqual(["of steps"])
-  })
-})
-
-describe("a page of a result", () => {
-  const table = (rows: string) => `<table>${rows}</table>`
-  const words = Array.from({ length: 30 }, (_, at) => `word${at}`)
-  const rows = "<tr><td>Ann</td><td>Rome</td></tr><tr><td>Ben</td><td>Oslo</td></tr>"
-  const isWrong = pageIsWrong(readContent(`<p>${words.join(" ")}</p>${table(rows)}`))
-
-  it("is right with a part of the truth in its order, and with few words", () => {
-    for (const html of [
-      `<p>${words.slice(10).join(" ")}</p>`,
-      `<p>${words.join(" ")}</p>${table(rows)}`,
-      "<p>Else</p>"
-    ])
-      expect(isWrong(readContent(html))).toBe(false)
-  })
-
-  it("is right with a table of what the truth has as text, and wrong with its cells cut in another way", () => {
-    const listed = "<tr><td>word3</td><td>word4 word5</td></tr><tr><td>word6</td><td>word7</td></tr>"
-    const text = `<p>${words.slice(8).join(" ")}</p>`
-    expect(isWrong(readContent(`${table(listed)}${text}`))).toBe(false)
-    const cut = "<tr><td>Ann Rome</td><td></td></tr><tr><td>Ben Oslo</td><td></td></tr>"
-    expect(isWrong(readContent(`${text}${table(cut)}`))).toBe(true)
-  })
-
-  it("is wrong with words in another order, and with cells in other rows", () => {
-    const mixed = words.flatMap((word, at) => (at < 15 ? [word, words[29 - at] ?? ""] : []))
-    expect(isWrong(readContent(`<p>${mixed.join(" ")}</p>`))).toBe(true)
-    const apart = "<tr><td>Ann</td><td>Oslo</td></tr><tr><td>Ben</td><td>Rome</td></tr>"
-    expect(isWrong(readContent(`<p>${words.join(" ")}</p>${table(apart)}`))).toBe(true)
   })
 })

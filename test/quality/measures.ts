@@ -1,4 +1,4 @@
-/** Measures of single kinds of content, beside reading order, heading structure and tables (score.ts). All are counts. */
+/** Measures of single kinds of content, beside reading order, heading structure and tables (score.ts). All are counts. Pages: wrong-pages.ts. */
 import { comparedSections, type Content } from "./score.ts"
 
 /** How many are true, how many were made, and how many of these are true. */
@@ -109,47 +109,4 @@ export const formulasAsTables = (truth: Content, made: Content): number => {
         table.length < 4 * wanted.length && common(pairs, pairsOf(table)) >= 0.6 * (wanted.length - 1)
     )
   }).length
-}
-
-/** Words in a row that are looked for in the truth, and the parts of a page's that are to be found there. */
-const WORDS_IN_A_ROW = 3
-const MOSTLY_FOUND = 0.8
-/** A page of fewer words says too little. */
-const FEWEST_WORDS = 12
-
-const inARow = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
-  words
-    .slice(0, Math.max(0, words.length - WORDS_IN_A_ROW + 1))
-    .map((_, at) => words.slice(at, at + WORDS_IN_A_ROW).join(" "))
-
-const hasWords = (text: string): boolean => /\p{L}|\d/u.test(text)
-const joined = (cells: ReadonlyArray<string>): string => cells.filter((cell) => cell !== "").join(" ")
-
-/**
- * Which rows are right: those of the truth's tables, cell by cell, and those whose words the truth has in a row outside of its tables, as
- * lists of terms are that it does not call tables.
- */
-const rightRows = ({ tables, words }: Content) => {
-  const rows = tables.flat()
-  const [whole, anyhow] = [new Set(rows.map((row) => row.join(" | "))), new Set(rows.map(joined))]
-  const text = ` ${words.join(" ")} `
-  return (row: ReadonlyArray<string>): boolean =>
-    whole.has(row.join(" | ")) || (!anyhow.has(joined(row)) && text.includes(` ${joined(row)} `))
-}
-
-const shareIn = (items: ReadonlyArray<string>, of: ReadonlySet<string>): number =>
-  items.length === 0 ? 1 : items.filter((item) => of.has(item)).length / items.length
-
-/** Whether a page of a document is wrong: its words are in another order than the truth's, or its rows are none of the truth's. */
-export const pageIsWrong = (truth: Content) => {
-  const words = new Set(inARow(truth.words))
-  const isRight = rightRows(truth)
-  return (page: Content): boolean => {
-    const rows = page.tables.flat().filter((row) => hasWords(joined(row)))
-    return (
-      page.words.length >= FEWEST_WORDS &&
-      (shareIn(inARow(page.words), words) < MOSTLY_FOUND ||
-        rows.filter(isRight).length < MOSTLY_FOUND * rows.length)
-    )
-  }
 }

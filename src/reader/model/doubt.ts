@@ -3,21 +3,25 @@ import { Schema } from "effect"
 /** Where the evidence of a page disagrees, so that its result may be wrong though it looks well. */
 export const Doubt = Schema.Literals([
   "tags_disagree",
+  "order_unsure",
   "cells_left_over",
+  "words_torn",
   "unseen_text",
   "odd_angles",
   "letters_unsure"
 ]).annotate({
   identifier: "Doubt",
   description:
-    "Why a page may be wrong: its tags and its look disagree; cells of a table are left over; it has text that nobody sees; text at odd angles; letters that the file does not name."
+    "Why a page may be wrong: its tags and its look disagree; its words were written in another order than they are read in; cells of a table are left over; a narrow cell may break a word; it has text that nobody sees; text at odd angles; letters that the file does not name."
 })
 export type Doubt = typeof Doubt.Type
 
 /** What is said of each, after the pages. */
 const SAID: Readonly<Record<Doubt, string>> = {
   tags_disagree: "the tags and what is shown disagree about order or tables",
+  order_unsure: "the file has the words in another order than they are read in here",
   cells_left_over: "a table has values that fit none of its rows or columns",
+  words_torn: "a narrow cell of a table may have one word as two, or two as one",
   unseen_text: "there is text that nobody sees, in the colour of the paper",
   odd_angles: "some text is written at an odd angle, and may stand at another place",
   letters_unsure: "the file does not say which letters some signs are"

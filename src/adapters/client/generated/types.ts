@@ -190,7 +190,7 @@ export interface ResultPage {
   /** From 1. */ readonly page: number
   readonly label: string
   readonly tier: "blank" | "layout" | "table-of-contents" | "recognised" | "poorly-recognised" | "hifi-single-pass" | "coverage-retry" | "agentic" | "math-ocr" | "harness" | "unreadable"
-  /** Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer; its tags and its look disagree; cells of a table are left over; it has text that nobody sees, text at odd angles, or letters that the file does not name. */ readonly look: "unreadable" | "poorly_read" | "mended" | "no_model" | "tags_disagree" | "cells_left_over" | "unseen_text" | "odd_angles" | "letters_unsure" | null
+  /** Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer; its tags and its look disagree; its words were written in another order; cells of a table are left over, or may break a word; it has text that nobody sees, text at odd angles, or letters that the file does not name. */ readonly look: "unreadable" | "poorly_read" | "mended" | "no_model" | "tags_disagree" | "order_unsure" | "cells_left_over" | "words_torn" | "unseen_text" | "odd_angles" | "letters_unsure" | null
 }
 
 export interface AdminInvited {

@@ -3,8 +3,9 @@ import type { Doubt } from "../../model/doubt.ts"
 import { centreIn } from "../../model/geometry.ts"
 import type { Drawing } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
-import { lengthOf } from "../lines/segment.ts"
+import { isTypewriter, lengthOf } from "../lines/segment.ts"
 import { upwardMoves } from "../tagged/suspects.ts"
+import { isInOtherOrder } from "./order-doubts.ts"
 import { hasCellsLeftOver } from "./table-doubts.ts"
 
 /** A page that was read. */
@@ -13,6 +14,8 @@ interface ReadPage {
   readonly blocks: ReadonlyArray<Block>
   /** Its tags were read, and not its geometry. */
   readonly byTags: boolean
+  /** It is a list of contents as a whole, whose words and page numbers are written as they come. */
+  readonly isContents: boolean
 }
 
 /** A rule by which a page is doubted. */
@@ -91,12 +94,29 @@ const PART_UNSURE = 0.01
 const UNKNOWN =
   /(?<=[\p{L}\ufffd\p{Co}])(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})|(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})(?=\p{L})/gu
 
+/** Signs that choose the look of the letter before them, which is not there. */
+const LETTERLESS = /(?<![^\s\ufe00-\ufe0f])[\ufe00-\ufe0f]/gu
+
+/** Words with figures or brackets among their letters: those of a writing that was recognised as another one. Programs have such names, too. */
+const SOILED = /\p{L}\d+\p{L}|\p{L}[{}~\\[\]]+[\p{L}\d]/u
+const FEWEST_WORDS = 20
+const PART_SOILED = 0.35
+
+const isSoiled = ({ fonts, readable: { main } }: PageAnalysis): boolean => {
+  const words = main
+    .filter(({ font }) => !isTypewriter(fonts[font]))
+    .flatMap(({ text }) => text.split(/\s+/).filter((word) => /\p{L}{2}/u.test(word)))
+  const soiled = words.filter((word) => SOILED.test(word))
+  return words.length >= FEWEST_WORDS && soiled.length > PART_SOILED * words.length
+}
+
 const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {
   const unknown = analysis.readable.main.reduce(
-    (sum, { text }) => sum + (text.match(UNKNOWN)?.length ?? 0),
+    (sum, { text }) => sum + (text.match(UNKNOWN)?.length ?? 0) + (text.match(LETTERLESS)?.length ?? 0),
     0
   )
-  return unknown >= FEWEST_UNSURE && unknown > PART_UNSURE * lengthOf(analysis.readable.main)
+  const isUnknown = unknown >= FEWEST_UNSURE && unknown > PART_UNSURE * lengthOf(analysis.readable.main)
+  return isUnknown || isSoiled(analysis)
 }
 
 /** The rules, by the reason that each gives. */
@@ -107,9 +127,20 @@ export const DOUBT_RULES: ReadonlyArray<DoubtRule> = [
     holds: goesUp
   },
   {
+    id: "order_unsure",
+    why: "where words were written in another order than they are read in, one of both is not that of a reader",
+    holds: ({ analysis, blocks, byTags, isContents }) =>
+      !byTags && !isContents && isInOtherOrder(blocks, analysis.page.runs)
+  },
+  {
     id: "cells_left_over",
     why: "values without a row or a name of their own are in the wrong place",
-    holds: ({ blocks }) => hasCellsLeftOver(blocks)
+    holds: ({ analysis, blocks }) => hasCellsLeftOver(blocks, analysis.page.drawings)
+  },
+  {
+    id: "words_torn",
+    why: "a line that fills its narrow cell may end within a word, or not",
+    holds: ({ blocks }) => blocks.some((block) => block.kind === "table" && block.unsure === true)
   },
   {
     id: "unseen_text",

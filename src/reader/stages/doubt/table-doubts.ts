@@ -1,4 +1,6 @@
 import { type Block, type Cell, type Table, textOfSpans } from "../../model/block.ts"
+import { centreIn } from "../../model/geometry.ts"
+import type { Drawing } from "../../model/page-content.ts"
 
 /** Fewest figures below one another in cells of a row from which on these are rows themselves. */
 const FEWEST_STACKED = 3
@@ -29,19 +31,36 @@ const byColumn = ({ rows }: Table): ReadonlyArray<ReadonlyArray<Cell>> | undefin
 
 const isEmpty = ({ blocks }: Cell): boolean => blocks.length === 0
 
-/** Whether rows differ in length, or a cell of values goes over several columns but not over all. */
-const hasUneven = (table: Table): boolean => {
+/** Where the cells of a row begin that go over several columns and hold words, and over how many they go. */
+const spansIn = (row: ReadonlyArray<Cell>): ReadonlyArray<string> => {
+  let at = 0
+  return row.flatMap((cell) => {
+    at += cell.colSpan
+    return cell.colSpan > 1 && !isEmpty(cell) ? [`${at - cell.colSpan}:${cell.colSpan}`] : []
+  })
+}
+
+/**
+ * Whether rows differ in length, or a cell of values goes over several columns but not over all. What a name goes over, too, or what
+ * `isDrawn` shows in a grid, is one cell.
+ */
+const hasUneven = (table: Table, isDrawn: boolean): boolean => {
   const rows = byColumn(table)
   const [first] = rows ?? []
   if (rows === undefined || first === undefined) return false
   if (rows.some(({ length }) => length !== first.length)) return true
+  if (isDrawn) return false
+  const named = new Set(table.rows.slice(0, table.headRows).flatMap(spansIn))
   return table.rows
     .slice(table.headRows)
-    .some((row) => row.length > 1 && row.some((cell) => cell.colSpan > 1 && !isEmpty(cell)))
+    .some((row) => row.length > 1 && spansIn(row).some((span) => !named.has(span)))
 }
 
-/** Whether a column has no name though others have one. The first one names rows. */
-const hasNameless = ({ headRows, rows }: Table): boolean => (rows[headRows - 1] ?? []).slice(1).some(isEmpty)
+/** Whether a column has no name though others have one. The first one names rows; a name that is alone is that of all that is below. */
+const hasNameless = ({ headRows, rows }: Table): boolean => {
+  const names = rows[headRows - 1] ?? []
+  return names.slice(1).some(isEmpty) && names.filter((name) => !isEmpty(name)).length > 1
+}
 
 const textOf = (cell: Cell | undefined): string =>
   cell === undefined ? "" : textsOf(cell.blocks).join(" ").trim()
@@ -73,8 +92,28 @@ const hasTornRow = ({ headRows, rows }: Table): boolean => {
 const tablesIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Table> =>
   blocks.filter((block): block is Table => block.kind === "table")
 
+/** Greatest width of an upright rule, its least height, and the fewest that are a grid's, in points: its sides and one between. */
+const THIN = 2
+const TALL = 6
+const FEWEST_UPRIGHT = 3
+/** How far a rule is from the words of its table, in points. */
+const AROUND = 12
+
+/** Whether upright rules part a table's columns. */
+const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean => {
+  const [x0, y0, x1, y1] = ["x0", "y0", "x1", "y1"].map((side) => Number(reason?.evidence?.[side]))
+  if (x0 === undefined || y0 === undefined || x1 === undefined || y1 === undefined) return false
+  const area = { x0: x0 - AROUND, y0: y0 - AROUND, x1: x1 + AROUND, y1: y1 + AROUND }
+  const upright = drawings.filter(
+    ({ box }) => box.x1 - box.x0 < THIN && box.y1 - box.y0 > TALL && centreIn(box, area)
+  )
+  return new Set(upright.map(({ box }) => Math.round(box.x0 / THIN))).size >= FEWEST_UPRIGHT
+}
+
 /** Whether a table has values that fit none of its rows or columns. */
-export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>): boolean =>
-  tablesIn(blocks).some((table) =>
-    [hasStackedRow, hasUneven, hasNameless, hasTornRow].some((holds) => holds(table))
+export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>, drawings: ReadonlyArray<Drawing>): boolean =>
+  tablesIn(blocks).some(
+    (table) =>
+      [hasStackedRow, hasNameless, hasTornRow].some((holds) => holds(table)) ||
+      hasUneven(table, isDrawn(table, drawings))
   )

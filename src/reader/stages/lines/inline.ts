@@ -36,6 +36,17 @@ export class LinkIndex {
   }
 }
 
+/** Words, and names of programs with their underscores. */
+export const WORDS = /[\p{L}\p{N}_]+/gu
+
+/** What words a document has, as far as its pages are at hand: all of them in small letters, and as they are written those that do not begin a line. */
+export interface KnownWords {
+  readonly all: ReadonlySet<string>
+  readonly inside: ReadonlySet<string>
+}
+
+export const NO_WORDS: KnownWords = { all: new Set(), inside: new Set() }
+
 /** The context for reading the words of a page. */
 export interface InlineContext {
   readonly fonts: ReadonlyArray<FontFace>
@@ -43,6 +54,7 @@ export interface InlineContext {
   /** Bold means nothing here: a heading, or a page that is bold throughout. */
   readonly ignoreBold: boolean
   readonly hyphens: Hyphens
+  readonly words?: () => KnownWords
   /** The languages of runs that are tagged as being in one. */
   readonly languages?: ReadonlyMap<TextRun, string>
 }

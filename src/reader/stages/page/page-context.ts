@@ -4,6 +4,7 @@ import type { FlowContext } from "../blocks/flow.ts"
 import { LOWER_PART } from "../blocks/footnotes.ts"
 import { notesBelowRules } from "../blocks/note-rules.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
+import type { KnownWords } from "../lines/inline.ts"
 import type { Line } from "../lines/line.ts"
 import { beginsInCode, type Segment } from "../lines/segment.ts"
 import { inlineContextOf } from "../profile/inline-context.ts"
@@ -18,6 +19,7 @@ export interface PageContext {
   readonly fonts: ReadonlyArray<FontFace>
   readonly profile: DocumentProfile
   readonly outline: Outline
+  readonly words: () => KnownWords
 }
 
 /** Facts of one page, computed once, that its detectors and stages read. */
@@ -38,14 +40,14 @@ export const runningRows = (analysis: PageAnalysis, { outline, profile }: PageCo
 
 /** Computes the facts of a page. `contents`: it is a table of contents. */
 export const pageFacts = (analysis: PageAnalysis, context: PageContext, contents: boolean): PageFacts => {
-  const { fonts, outline, profile } = context
+  const { fonts, outline, profile, words } = context
   const running = runningRows(analysis, context)
   const drawings = withoutRunningBorders(analysis.page.drawings, analysis.rows, running)
   const page = { ...analysis.page, drawings }
   const bars = barsOf(page)
   const lowerPart = LOWER_PART * page.height
   const flow: FlowContext = {
-    inline: inlineContextOf(analysis, profile),
+    inline: { ...inlineContextOf(analysis, profile), words },
     heading: { fonts, profile, outline, titles: outline.titles.get(page.index) },
     lowerPart,
     bars,

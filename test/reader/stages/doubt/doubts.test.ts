@@ -6,7 +6,7 @@ import type { Drawing, TextRun } from "../../../../src/reader/model/page-content
 import { layoutPages } from "../../../../src/reader/pipeline.ts"
 import { DOUBT_RULES } from "../../../../src/reader/stages/doubt/doubts.ts"
 import { NO_STATISTICS } from "../../../../src/reader/stages/profile/statistics.ts"
-import { FACTS, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
+import { FACTS, FONT, FONTS, lines, page, picture, prose, rule, run, tag } from "../page-builder.ts"
 
 const doubtsOn = (
   runs: ReadonlyArray<TextRun>,
@@ -63,7 +63,15 @@ describe("a page is doubted", () => {
   it("has a rule for each reason", () => {
     assert.deepStrictEqual(
       DOUBT_RULES.map(({ id }) => id),
-      ["tags_disagree", "cells_left_over", "unseen_text", "odd_angles", "letters_unsure"]
+      [
+        "tags_disagree",
+        "order_unsure",
+        "cells_left_over",
+        "words_torn",
+        "unseen_text",
+        "odd_angles",
+        "letters_unsure"
+      ]
     )
   })
 
@@ -83,12 +91,13 @@ describe("a page is doubted", () => {
     assert.deepEqual(table([head, ...rows]), [])
     assert.deepEqual(table([["", "Books", "Films"], ...rows]), [])
     assert.deepEqual(table([["Town", "Books", ""], ...rows]), ["cells_left_over"])
+    // A name that is alone is that of what is below it.
     assert.deepEqual(
       table([
-        ["Town", ""],
+        ["Towns", ""],
         ["Norrvik", "12"]
       ]),
-      ["cells_left_over"]
+      []
     )
     const torn = [...rows, ["Moon", "Astronomical tables", "6"], ["", "edition of May", ""]]
     const named = torn.map(([town = "", books = "", films = ""], at) => [
@@ -108,6 +117,77 @@ describe("a page is doubted", () => {
     assert.deepEqual(table([head, ["All", "1|2|3", "4"], ...rows]), [])
   })
 
+  it("with a cell over several columns; not where a name is over them, or rules show it", () => {
+    const spanning = (names: ReadonlyArray<number>) => {
+      const runs: Array<TextRun> = []
+      const row = (y: number, spans: ReadonlyArray<number>, kind: string) => {
+        let column = 0
+        const cells = spans.map((span) => {
+          runs.push(run(`Word ${runs.length}`, 60 + 90 * column, y, { mcid: runs.length }))
+          column += span
+          return tag(kind, [runs.length - 1], { attributes: { ColSpan: span } })
+        })
+        return tag("TR", cells)
+      }
+      const structure = [
+        tag("Table", [row(100, names, "TH"), row(130, [1, 1, 1], "TD"), row(160, [1, 2], "TD")])
+      ]
+      return doubtsOn(runs, { structure })
+    }
+    assert.deepEqual(spanning([1, 1, 1]), ["cells_left_over"])
+    assert.deepEqual(spanning([1, 2]), [])
+    const ys = [500, 520, 540, 560]
+    const drawings = [
+      ...ys.map((y) => rule(60, y, 330, y + 0.4)),
+      ...[60, 150, 240, 330].map((x) => rule(x, 500, x + 0.4, x === 240 ? 540 : 560))
+    ]
+    const cells = [
+      ...["Town", "Books", "Films"].map((word, at) => run(word, 64 + 90 * at, 514, { font: FONT.bold })),
+      ...["Norrvik", "12", "13"].map((word, at) => run(word, 64 + 90 * at, 534)),
+      ...["Lindby", "the same for both"].map((word, at) => run(word, 64 + 90 * at, 554))
+    ]
+    assert.deepEqual(doubtsOn([...text, ...cells], { drawings }), [])
+  })
+
+  it("with words that were written in another order than they are read in", () => {
+    const line = (side: string, at: number) =>
+      ["river", "stone", "letter", "margin"].map((word) => `${word}${side}${"abcdefgh".charAt(at)}`).join(" ")
+    const column = (side: string, x: number) =>
+      Array.from({ length: 8 }, (_, at) => run(line(side, at), x, 60 + 12 * at))
+    const [left, right] = [column("l", 60), column("r", 320)]
+    assert.deepEqual(doubtsOn([...left, ...right]), [])
+    const mixed = left.flatMap((one, at) => [one, ...right.slice(at, at + 1)])
+    assert.deepEqual(doubtsOn(mixed), ["order_unsure"])
+    // Too few words say nothing.
+    assert.deepEqual(doubtsOn(left.slice(0, 3).toReversed()), [])
+  })
+
+  it("with a word in two lines of a narrow cell that may be two; not where the page has one of them by itself", () => {
+    const narrow = (above: string, below: string, drawn = true) => {
+      const ys = [200, 228, 256, 284]
+      return doubtsOn(
+        [
+          ...text,
+          ...[above, below].map((word, at) => run(word, 64, 210 + 12 * at)),
+          ...["plain", "small"].map((word, at) => run(word, 64, 238 + 28 * at)),
+          ...ys.slice(1).map((y, at) => run(`what is meant by ${at}`, 124, y - 18))
+        ],
+        drawn
+          ? {
+              drawings: [
+                ...ys.map((y) => rule(60, y, 400, y + 0.4)),
+                ...[60, 120, 400].map((x) => rule(x, 200, x + 0.4, 284))
+              ]
+            }
+          : {}
+      )
+    }
+    assert.deepEqual(narrow("indetermin", "ate"), ["words_torn"])
+    assert.deepEqual(narrow("indetermin", "meant"), [])
+    assert.deepEqual(narrow("indeterm", "ate"), [])
+    assert.deepEqual(narrow("indetermin", "Ate"), [])
+  })
+
   it("with words in the colour of the paper; not on a ground or a picture", () => {
     assert.deepEqual(doubtsOn([...text, words]), ["unseen_text"])
     for (const drawing of [ground, picture(0, 50, 480, 400, 520)])
@@ -125,6 +205,18 @@ describe("a page is doubted", () => {
     const unknown = lines(prose(12).replaceAll("r", "\ufffd"), 60, 500, 60)
     assert.deepEqual(doubtsOn([...text, ...unknown]), ["letters_unsure"])
     assert.deepEqual(doubtsOn([...text, run("\ue001", 60, 500)]), [])
+    const looks = Array.from({ length: 9 }, (_, at) => run("\ufe00\ufe00 \ufe00", 60, 500 + 14 * at))
+    assert.deepEqual(doubtsOn([...text, ...looks]), ["letters_unsure"])
+    const chosen = Array.from({ length: 9 }, (_, at) => run("\u1000\ufe00 \u2764\ufe0f", 60, 500 + 14 * at))
+    assert.deepEqual(doubtsOn([...text, ...chosen]), [])
+    // Cyrillic that was taken for Latin; and names of a program, which are fewer, or in a face of code.
+    const soiled = (every: number, set = {}) =>
+      Array.from({ length: 20 }, (_, at) =>
+        run(at % every === 0 ? "opr8HH381 nO{TB8p} H8nO6rOBbiH" : "three words here", 60, 500 + 12 * at, set)
+      )
+    assert.deepEqual(doubtsOn(soiled(2)), ["letters_unsure"])
+    assert.deepEqual(doubtsOn(soiled(4)), [])
+    assert.deepEqual(doubtsOn(soiled(2, { font: FONT.code })), [])
     const bullets = Array.from({ length: 12 }, (_, at) => run("\ue001 alone", 60, 500 + 14 * at))
     assert.deepEqual(doubtsOn([...text, ...bullets]), [])
   })

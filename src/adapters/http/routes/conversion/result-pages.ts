@@ -46,7 +46,7 @@ export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
             tier: PageLine.fields.tier,
             look: Schema.NullOr(Look).annotate({
               description:
-                "Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer; its tags and its look disagree; cells of a table are left over; it has text that nobody sees, text at odd angles, or letters that the file does not name."
+                "Why somebody should look at it: it could not be read; was read from a picture, but not well; the model left words out, which were mended; the model did not answer; its tags and its look disagree; its words were written in another order; cells of a table are left over, or may break a word; it has text that nobody sees, text at odd angles, or letters that the file does not name."
             })
           }).annotate({ identifier: "ResultPage" })
         )

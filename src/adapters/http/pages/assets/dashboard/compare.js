@@ -15,7 +15,9 @@ const LOOKS = {
   mended: "the model left words out, and they were mended: look whether they stand where they belong",
   no_model: "high fidelity was not available; it was converted without it",
   tags_disagree: "the tags and what is shown disagree about order or tables",
+  order_unsure: "the file has the words in another order than they are read in here",
   cells_left_over: "a table has values that fit none of its rows or columns",
+  words_torn: "a narrow cell of a table may have one word as two, or two as one",
   unseen_text: "there is text that nobody sees, in the colour of the paper",
   odd_angles: "some text is written at an odd angle, and may stand at another place",
   letters_unsure: "the file does not say which letters some signs are"

@@ -1,8 +1,9 @@
+import type { Table } from "../../../../model/block.ts"
 import { centreIn, crosses, liesIn, middleX, middleY } from "../../../../model/geometry.ts"
 import { greatest, addTo, least } from "../../../../model/lists.ts"
 import type { Drawing } from "../../../../model/page-content.ts"
 import type { Placed } from "../../../../model/placed.ts"
-import type { InlineContext } from "../../../lines/inline.ts"
+import { type InlineContext, NO_WORDS } from "../../../lines/inline.ts"
 import { hasWords, partOf, type Segment, piecesOf } from "../../../lines/segment.ts"
 import { withRoom } from "../cells/cell-paragraphs.ts"
 import { type RawCell } from "../cells/table-cells.ts"
@@ -84,23 +85,27 @@ const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
   })
 }
 
-/** Rows with broken words joined across lines. `single`: the cells that hold one column alone. */
-const withBroken = (
+/**
+ * Rows with broken words joined across lines, with room, and whether there may be another such word. `single`: the cells that hold one
+ * column alone; `known`: words of the document.
+ */
+const finished = (
   rows: ReadonlyArray<ReadonlyArray<RawCell>>,
   single: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>,
-  xs: ReadonlyArray<number>
-): ReadonlyArray<ReadonlyArray<RawCell>> => {
-  const found = single.flatMap((cells, at) => brokenWords(cells, xs[at] ?? 0, xs[at + 1] ?? 0))
-  if (found.length === 0) return rows
-  const broken = new Set(found)
+  xs: ReadonlyArray<number>,
+  known: InlineContext["words"]
+): { readonly body: ReadonlyArray<ReadonlyArray<RawCell>>; readonly unsure: boolean } => {
+  const words = known?.() ?? NO_WORDS
+  const found = single.map((cells, at) => brokenWords(cells, xs[at] ?? 0, xs[at + 1] ?? 0, words))
+  const broken = new Set(found.flatMap((one) => one.broken))
   const marked = (one: Segment): Segment =>
     broken.has(one) ? { ...one, hyphenated: true, broken: true } : one
-  return rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
+  const joined =
+    broken.size === 0
+      ? rows
+      : rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
+  return { body: withRoom(joined, xs), unsure: found.some(({ unsure }) => unsure) }
 }
-
-const finished = (
-  ...[rows, single, xs]: Parameters<typeof withBroken>
-): ReadonlyArray<ReadonlyArray<RawCell>> => withRoom(withBroken(rows, single, xs), xs)
 
 /** Greatest distance of column names from the upper rule, in font sizes. */
 const HEADS_ABOVE = 2
@@ -160,14 +165,18 @@ const gridTable = (
   if (all < 4 || filled < FILLED * all || filled < 3 || several < 2) return undefined
   const most = greatest(tableRows.map((row) => row.filter((cell) => cell.segments.length > 0).length))
   if (columns > MOST_SPANNED * most) return undefined
-  const body = finished(tableRows, single, xs)
+  const { body, unsure } = finished(tableRows, single, xs, context.words)
+  const made = (...[of, given]: [typeof body, number?]): Table => ({
+    ...tableOf(of, context, given),
+    ...(unsure && { unsure: true as const })
+  })
   const isWhole = body[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) === columns
   const head = isWhole ? headsAbove(segments, xs, box.y0) : []
-  if (head.length === 0) return { placed: { block: tableOf(body, context, undefined), ...box }, taken }
+  if (head.length === 0) return { placed: { block: made(body), ...box }, taken }
   const names = head.flatMap((cell) => cell.segments)
   const y0 = least(names.map((name) => name.y0))
   return {
-    placed: { block: tableOf([head, ...body], context, 1), ...box, y0: Math.min(box.y0, y0) },
+    placed: { block: made([head, ...body], 1), ...box, y0: Math.min(box.y0, y0) },
     taken: [...taken, ...names]
   }
 }

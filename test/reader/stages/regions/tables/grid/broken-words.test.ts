@@ -13,15 +13,16 @@ const grid = (rows: number) => [
   ...[LEFT, MIDDLE, RIGHT].map((x) => rule(x, 200, x + 0.4, 200 + 28 * rows))
 ]
 
-/** The HTML of a table whose first cells have these lines. */
-const html = (...cells: ReadonlyArray<ReadonlyArray<string>>): string =>
+/** The HTML of a table whose first cells have these lines, so far from their border. */
+const htmlAt = (margin: number, ...cells: ReadonlyArray<ReadonlyArray<string>>): string =>
   htmlBelowText(
     cells.flatMap((words, at) => [
-      ...words.map((word, line) => run(word, LEFT + 5, 210 + 28 * at + 12 * line)),
+      ...words.map((word, line) => run(word, LEFT + margin, 210 + 28 * at + 12 * line)),
       run(`what is meant by ${at}`, MIDDLE + 5, 210 + 28 * at)
     ]),
     grid(cells.length)
   )
+const html = (...cells: ReadonlyArray<ReadonlyArray<string>>): string => htmlAt(5, ...cells)
 
 describe("a word that is wider than its cell", () => {
   it("is one where others of its column are broken as well", () => {
@@ -47,6 +48,32 @@ describe("a word that is wider than its cell", () => {
       )
     assert.include(centred("abbreviatio"), ">abbreviation<")
     assert.include(centred("descri"), ">descri n<")
+  })
+
+  it("is one where it is the only one of its column, and the page has it as one elsewhere", () => {
+    // The second column's words are words of the page.
+    assert.include(html(["Name"], ["fulfilwhat", "ever"], ["plain"]), ">fulfilwhat ever<")
+    const found = htmlBelowText(
+      [
+        run("Measurements are what is meant", 60, 400),
+        ...["measuremen", "ts"].map((word, line) => run(word, LEFT + 5, 210 + 12 * line)),
+        ...["plain", "small"].map((word, at) => run(word, LEFT + 5, 238 + 28 * at)),
+        ...[0, 1, 2].map((at) => run(`what is meant by ${at}`, MIDDLE + 5, 210 + 28 * at))
+      ],
+      grid(3)
+    )
+    assert.include(found, ">measurements<")
+  })
+
+  it("is one where it is the name of something in a program, whose rest is no other word of the page", () => {
+    const named = (...words: ReadonlyArray<string>) => htmlAt(4, ["Name"], words, ["plain"])
+    assert.include(named("readBuffer", "ed"), ">readBuffered<")
+    assert.include(named("MAX_BUFFER", "SX"), ">MAX_BUFFERSX<")
+    // A word that stands elsewhere, a constant with a word behind it, no name, and one that its column was made for.
+    assert.include(named("readBuffer", "meant"), ">readBuffer meant<")
+    assert.include(named("MAX_BUFFER", "ed"), ">MAX_BUFFER ed<")
+    assert.include(named("readbuffer", "ed"), ">readbuffer ed<")
+    assert.include(html(["Name"], ["readBuffer", "ed"], ["plain"]), ">readBuffer ed<")
   })
 
   it("may be another one that fills its line by chance", () => {
