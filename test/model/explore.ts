@@ -23,7 +23,13 @@ export interface Model<S> {
   /** What does not hold in a state. */
   readonly violated: (state: S) => string | undefined
   readonly textOf: (state: S) => string
+  /** Whether it is an end: given, an end has to be within reach of every state. */
+  readonly ends?: (state: S) => boolean
 }
+
+/** The names of what is worded anew. */
+export const namesOf = <L extends string>(literal: Readonly<Partial<Record<L, unknown>>>): ReadonlyArray<L> =>
+  Object.keys(literal) as Array<L>
 
 /** 53 bits of a text: two states that differ share them once in some thousand walks of a million states. */
 const fingerprint = (text: string): number => {
@@ -38,10 +44,37 @@ const fingerprint = (text: string): number => {
   return (a >>> 0) * 2 ** 21 + (b & 0x1fffff)
 }
 
+/** The first state from which no step after step leads to an end. */
+const withoutEnd = (
+  states: number,
+  edges: ReadonlyArray<number>,
+  ended: ReadonlyArray<number>
+): number | undefined => {
+  // The steps by the state that they lead to: those to `n` are from `offsets[n]` on.
+  const offsets = new Uint32Array(states + 1)
+  for (let at = 1; at < edges.length; at += 2) offsets[edges[at]! + 1]!++
+  for (let n = 0; n < states; n++) offsets[n + 1]! += offsets[n]!
+  const places = offsets.slice()
+  const before = new Uint32Array(edges.length / 2)
+  for (let at = 0; at < edges.length; at += 2) before[places[edges[at + 1]!]!++] = edges[at]!
+  const reaches = new Uint8Array(states)
+  const open = [...ended]
+  for (const n of ended) reaches[n] = 1
+  for (let n = open.pop(); n !== undefined; n = open.pop())
+    for (let at = offsets[n]!; at < offsets[n + 1]!; at++) {
+      const from = before[at]!
+      if (reaches[from] === 1) continue
+      reaches[from] = 1
+      open.push(from)
+    }
+  const stuck = reaches.indexOf(0)
+  return stuck === -1 ? undefined : stuck
+}
+
 /** Walks every state breadth-first, so that the trace of what it finds is a shortest one. */
 export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
   const started = process.hrtime.bigint()
-  const seen = new Set<number>([fingerprint(model.textOf(model.initial))])
+  const seen = new Map<number, number>([[fingerprint(model.textOf(model.initial)), 0]])
   // Of each state the one before it, and which of that one's steps leads to it: a trace is walked again.
   const parents: Array<number> = [-1]
   const turns: Array<number> = [0]
@@ -57,6 +90,9 @@ export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
       return label
     })
   }
+  // Where it is asked for: each step, by its two states, and the states that are an end.
+  const edges: Array<number> = []
+  const ended: Array<number> = []
   const walk = (isWhole: boolean, violation?: Walk["violation"]): Walk => ({
     states: parents.length,
     depth,
@@ -66,20 +102,27 @@ export const explore = <S>(model: Model<S>, maxStates = Infinity): Walk => {
   })
   while (level.length > 0) {
     const next: Array<readonly [S, number]> = []
-    for (const [state, id] of level)
+    for (const [state, id] of level) {
+      if (model.ends?.(state) === true) ended.push(id)
       for (const [turn, { broken, state: then }] of model.steps(state).entries()) {
         const mark = fingerprint(model.textOf(then))
-        if (broken === undefined && seen.has(mark)) continue
-        seen.add(mark)
+        const known = seen.get(mark)
+        if (model.ends !== undefined) edges.push(id, known ?? parents.length)
+        if (broken === undefined && known !== undefined) continue
         const child = parents.push(id) - 1
+        seen.set(mark, child)
         turns.push(turn)
         const text = broken ?? model.violated(then)
         if (text !== undefined) return walk(false, { text, trace: traceTo(child) })
         if (parents.length >= maxStates) return walk(false)
         next.push([then, child])
       }
+    }
     if (next.length > 0) depth++
     level = next
   }
-  return walk(true)
+  const stuck = model.ends === undefined ? undefined : withoutEnd(parents.length, edges, ended)
+  return stuck === undefined
+    ? walk(true)
+    : walk(false, { text: "no end is within reach", trace: traceTo(stuck) })
 }

@@ -125,7 +125,7 @@ export const sendOnce = Effect.fnUntraced(function* (
   const { decision } = begun
   if (decision._tag !== "Claimed") {
     const details = detailsOf(message, withoutBlocked(message, blocked) ?? message, blocked, keyed)
-    if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, rowId, decision.result)
+    if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, owner, decision.result)
     return yield* decision._tag === "Replay" && begun.time === undefined
       ? Effect.succeed(decision.result)
       : answerOf(parts, decision, details)

@@ -29,7 +29,13 @@ const WINDOW_MS = 24 * 3_600_000
 /** How long after its time a token is good, milliseconds. */
 export const TOKEN_MS = 250
 
-const TURN_PASSED = "the database was slow, and its turn at the provider has passed: it was not asked"
+/** The queue's own answer to an attempt, in place of a provider's. */
+export type QueueRefusal = Pick<ProviderFailure, "kind" | "message">
+
+const TURN_PASSED: QueueRefusal = {
+  kind: "unavailable",
+  message: "the database was slow, and its turn at the provider has passed: it was not asked"
+}
 
 /** A request that its sender works on. */
 export interface QueuedWork {
@@ -64,6 +70,9 @@ export interface QueueParts {
   readonly random: () => number
 }
 
+/** What the waits of refused requests go by. */
+type Pacing = Pick<QueueParts, "config" | "now" | "random">
+
 /** Since it was due and looked at first, milliseconds. */
 const ageOf = ({ mail, takenAt }: QueuedWork, now: number): number => mail.ageMs + now - takenAt
 
@@ -73,7 +82,7 @@ export const expiresInMs = ({ mail, takenAt }: QueuedWork, now: number): number 
 
 /** How long the request waits that was refused now; undefined where its time is over. */
 const waitMs = (
-  { config, now, random }: QueueParts,
+  { config, now, random }: Pacing,
   work: QueuedWork,
   ages: { readonly ageMs: number; readonly maxAgeMs: number } = {
     ageMs: ageOf(work, now()),
@@ -113,7 +122,7 @@ export const waitForKey = (work: QueuedWork, dueMs = BUSY_MS): QueueMove =>
   moveTo(work, work.mail.deferral === undefined ? "queued" : "deferred", { dueMs })
 
 /** How the row of a send moves its request: a proven refusal goes back, an ambiguous attempt waits in its own request, the rest ends. */
-const moveOf = (queue: QueueParts, work: QueuedWork, row: RecordSend): QueueMove => {
+export const moveOf = (queue: Pacing, work: QueuedWork, row: RecordSend): QueueMove => {
   const { mail, next } = work
   const tried = [...mail.tried, ...row.attempts]
   const { error, settle } = row
@@ -162,20 +171,33 @@ const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Ef
       : Effect.void
   )
 
-/** Writes a move; what is not written stays in `unwritten`. */
+/**
+ * Writes a move; what is not written stays in `unwritten`. Where somebody else has the request by now, an acceptance that this sender learned
+ * of is evidence, also when it is written late (S4).
+ */
 export const write = (
   { parts, queue }: QueueParts,
   work: QueuedWork,
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
+  const { record, writesRow } = move
   work.unwritten = move
-  return Effect.tap(bounded(parts, "move", queue.move(move)), (moved) => {
-    work.unwritten = undefined
-    work.isMoved = true
-    return moved === undefined || !move.writesRow || move.record === undefined
-      ? Effect.void
-      : ended(move.record)
-  })
+  return bounded(parts, "move", queue.move(move)).pipe(
+    Effect.tap((moved) =>
+      moved === undefined || !writesRow || record === undefined ? Effect.void : ended(record)
+    ),
+    Effect.flatMap((moved) =>
+      moved === undefined && record?.outcome === "sent"
+        ? bounded(parts, "record", parts.store.record(record))
+        : Effect.succeed(moved)
+    ),
+    Effect.tap(() =>
+      Effect.sync(() => {
+        work.unwritten = undefined
+        work.isMoved = true
+      })
+    )
+  )
 }
 
 /** Whether a token was had for a request to this provider now. */
@@ -214,7 +236,11 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
  * The parts of a send of the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
  * with its end; each in one transaction that sees that the request is still this sender's.
  */
-export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | undefined): SendParts => {
+export const partsOf = (
+  queue: QueueParts,
+  work: QueuedWork,
+  refusal: QueueRefusal | undefined
+): SendParts => {
   const { parts } = queue
   const { mail } = work
   const held = { id: mail.id, lease: mail.lease }
@@ -250,14 +276,7 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
       beginRetry: (entry) => queue.queue.beginRetry({ ...entry, held }),
       record: (row) =>
         Effect.suspend(() =>
-          Effect.flatMap(write(queue, work, moveOf(queue, work, row)), (moved) =>
-            moved !== undefined
-              ? Effect.succeed(moved)
-              : // Somebody else has the request by now: what this sender knows is evidence.
-                row.outcome === "sent"
-                ? parts.store.record(row)
-                : Effect.succeed(asAsked(row))
-          )
+          Effect.map(write(queue, work, moveOf(queue, work, row)), (moved) => moved ?? asAsked(row))
         )
     },
     runner: {
@@ -265,8 +284,7 @@ export const partsOf = (queue: QueueParts, work: QueuedWork, refusal: string | u
       attempt: Effect.fnUntraced(function* (adapter, request) {
         const { provider } = request
         const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
-        if (why !== undefined)
-          return yield* new ProviderFailure({ provider, kind: "unavailable", message: why })
+        if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
         return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
           Effect.sync(() => void (work.holdMs = pace?.holdMs))
         )

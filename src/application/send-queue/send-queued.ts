@@ -19,6 +19,7 @@ import {
   partsOf,
   type QueuedWork,
   type QueueParts,
+  type QueueRefusal,
   waitForKey,
   write
 } from "./queued-work.ts"
@@ -43,15 +44,23 @@ const refused = (work: QueuedWork, error: string): QueueMove => {
   return moveTo(work, "failed", { error, result })
 }
 
-/** Why no provider may be asked. */
-const refusalOf = (queue: QueueParts, work: QueuedWork): string | undefined => {
-  if (work.mail.deaths >= MOST_DEATHS) return SET_ASIDE
+/** Why no provider may be asked. What is set aside does not go back (QUEUE-3). */
+export const refusalOf = (queue: Pick<QueueParts, "now">, work: QueuedWork): QueueRefusal | undefined => {
+  if (work.mail.deaths >= MOST_DEATHS) return { kind: "rejected", message: SET_ASIDE }
   const left = expiresInMs(work, queue.now())
-  return left !== undefined && left <= 0 ? EXPIRED : undefined
+  return left !== undefined && left <= 0 ? { kind: "unavailable", message: EXPIRED } : undefined
 }
 
-/** How a request goes on when its send could not begin. */
-const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
+const refusalNow = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork) {
+  if (work.mail.deaths >= MOST_DEATHS)
+    yield* Effect.logError(
+      "a queued mail is set aside: two senders died with it, which its content may have caused"
+    )
+  return refusalOf(queue, work)
+})
+
+/** What follows for a request when its send could not begin. */
+export const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
   switch (why._tag) {
     case "InvalidRequest":
       return refused(work, why.message)
@@ -67,7 +76,7 @@ const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
  * The end of an earlier send of the key is the request's, too. A failure that only this process remembers is none: it may not have been able
  * to ask anybody, and the key will tell once the database answers.
  */
-const replayed = (work: QueuedWork, result: SendResult): QueueMove => {
+export const replayed = (work: QueuedWork, result: SendResult): QueueMove => {
   if (result.status === "deferred") return waitForKey(work, DEFERRED_ELSEWHERE_MS)
   return result.status === "failed" && !work.isHeard
     ? waitForKey(work)
@@ -79,15 +88,10 @@ const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: Queue
   const decoded = decodeQueueRequest(work.mail.request)
   const message = Result.flatMap(decoded, ({ mail }) => makeMessage(mail, queue.parts.config.defaults))
   if (Result.isFailure(message)) return notBegun(work, new InvalidRequest({ issues: message.failure }))
-  const refusal = refusalOf(queue, work)
-  if (work.mail.deaths >= MOST_DEATHS)
-    yield* Effect.logError(
-      "a queued mail is set aside: two senders died with it, which its content may have caused"
-    )
   const key = keyOf(work)
   const asked = { idempotencyKey: key, requireClaim: true }
   const row = { rowId: LogRowId.make(work.mail.id), owner: work.mail.lease, key }
-  const parts = partsOf(queue, work, refusal)
+  const parts = partsOf(queue, work, yield* refusalNow(queue, work))
   const sent = yield* Effect.result(sendOnce(parts, message.success, asked, row))
   if (Result.isFailure(sent)) return notBegun(work, sent.failure)
   return work.isMoved || work.unwritten !== undefined ? work.unwritten : replayed(work, sent.success)
@@ -97,7 +101,7 @@ const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: Queue
 const retry = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork, deferral: string) {
   const message = decodeDeferredSend(deferral)
   if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it")
-  yield* retryOnce(partsOf(queue, work, undefined), message.value)
+  yield* retryOnce(partsOf(queue, work, yield* refusalNow(queue, work)), message.value)
   if (work.isMoved || work.unwritten !== undefined) return work.unwritten
   if (work.next !== undefined) return moveTo(work, "deferred", { dueMs: work.next.delaySeconds * 1000 })
   // A direct send of its key has deferred it, too, and made this very retry: the key says how it ended.

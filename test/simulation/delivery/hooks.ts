@@ -122,11 +122,9 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
             }
             return answer
           })
+          const heard = call(process, chance, road, takes, () => "lost" as const)
           return Effect.flatMap(
-            Effect.catch(
-              call(process, chance, road, takes, () => "lost" as const),
-              () => Effect.succeed(UNANSWERED)
-            ),
+            Effect.orElseSucceed(heard, () => UNANSWERED),
             (answer) =>
               answer === UNANSWERED && chance.bool(receiver.isGone ? 0.1 : 0.5)
                 ? Effect.as(Effect.sleep(RECEIPT_WITHIN_SECONDS * 1_000), answer)

@@ -16,7 +16,11 @@ import { deliveryRow, type HookDelivery, type HookTables, iso, makeHookTables } 
 
 const DAY_MS = 86_400_000
 
-const claim = ({ hooks, of }: HookTables, { busy, each, lease, leaseMs, limit }: ClaimRequest, now: number) =>
+export const claim = (
+  { hooks, of }: HookTables,
+  { busy, each, lease, leaseMs, limit }: ClaimRequest,
+  now: number
+) =>
   [...hooks.values()]
     .filter(({ offBy }) => offBy === null)
     .flatMap((hook) => {
@@ -59,7 +63,7 @@ const claim = ({ hooks, of }: HookTables, { busy, each, lease, leaseMs, limit }:
       }
     })
 
-const end = (
+export const end = (
   { deliveries, hooks }: HookTables,
   id: string,
   lease: string,
@@ -105,7 +109,7 @@ const tend = ({ deliveries, hooks, of }: HookTables, now: number) => {
   return silent.map(({ id }) => id)
 }
 
-const redeliver = (
+export const redeliver = (
   { hooks, of }: HookTables,
   hookId: string,
   now: number,

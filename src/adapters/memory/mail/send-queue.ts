@@ -74,7 +74,7 @@ const conflict = new QueueRefused({
 })
 
 /** All or none. */
-const enqueue = (
+export const enqueue = (
   tables: Tables,
   entries: ReadonlyArray<QueueEntry>,
   now: number
@@ -110,7 +110,7 @@ const end = (row: QueueRow, state: QueueState, now: number) => {
   row.tried = []
 }
 
-const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState | undefined => {
+export const cancel = ({ mail, queue }: Tables, id: QueueId, now: number): QueueState | undefined => {
   const row = queue.rows.get(id)
   if (row?.state !== "queued") return row?.state
   const claim = mail.claims.get(row.keyHash)
@@ -145,7 +145,7 @@ const reschedule = Effect.fnUntraced(function* ({ queue }: Tables, id: QueueId, 
 })
 
 /** Whether the request is still this sender's. One that asks lives: the loss of its lease was no death (`lock_queued_emails`). */
-const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => {
+export const holds = ({ queue }: Tables, { id, lease }: QueueLease): boolean => {
   const row = queue.rows.get(id)
   if (row?.passedLease === lease) {
     row.deaths -= 1
@@ -181,7 +181,7 @@ const written = (tables: Tables, { record, writesRow }: QueueMove, now: number) 
   return recorded
 }
 
-const move = (tables: Tables, asked: QueueMove, now: number) => {
+export const move = (tables: Tables, asked: QueueMove, now: number) => {
   const row = tables.queue.rows.get(asked.id)
   if (row === undefined || !holds(tables, asked)) return undefined
   const recorded = written(tables, asked, now)
@@ -205,7 +205,7 @@ const move = (tables: Tables, asked: QueueMove, now: number) => {
   return recorded ?? { sendId: LogRowId.make(asked.id), status: "sent" as const, providerMessageId: null }
 }
 
-const heard = (
+export const heard = (
   { queue }: Tables,
   limit: PaceLimit,
   asked: number,
