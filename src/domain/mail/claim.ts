@@ -146,7 +146,7 @@ const continued = (
   tag
 })
 
-/** A key that has ended is leased, too, by the call that is told so. */
+/** A key that has ended is leased, too, by the call that hears so. */
 const isHeldBy = (claim: Claim, owner: string): boolean =>
   claim.owner === owner &&
   (claim.state === "held" || (claim.state === "ended" && claim.leaseUntil !== NO_LEASE))
@@ -228,7 +228,7 @@ export const claimOf = (
   const asksNobody = request.isSettled || continuation(decision) !== "ask"
   return {
     payloadHash: request.payloadHash,
-    // Who does not hear of it asks as if it had no claim, and the next one must still hear that the key has ended (S2).
+    // A call that gets no answer asks as if it had no claim, and the next one must still learn that the key has ended (S2).
     state: decision.torn === true && claim?.state === "ended" ? "ended" : "held",
     provider: sticky ?? request.provider,
     ambiguous: sticky !== undefined,
@@ -309,7 +309,7 @@ export const reportedClaim = (
 /** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
 export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
   if (claim === undefined) return undefined
-  // An acceptance ends a deferral, whoever learned of it: every later call hears of the same mail (S9).
+  // An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9).
   const endsDeferral = claim.state === "deferred" && end.state === "accepted" && end.result !== undefined
   const isOwned = claim.owner === end.owner && claim.leaseUntil !== NO_LEASE
   if (!isOwned && !(endsDeferral && claim.leaseUntil === NO_LEASE)) return undefined

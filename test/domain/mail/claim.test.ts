@@ -153,7 +153,7 @@ describe("claim of a key", () => {
         const settled = settledClaim(stored, { owner: "o", state, ambiguous, result: end }, NOW)
         const byAnother = settledClaim(stored, { owner: "another", state, ambiguous, result: end }, NOW)
         if (stored.leaseUntil === NO_LEASE) {
-          // An acceptance ends a deferral, whoever learned of it (S9).
+          // An acceptance ends a deferral, also one that another call learned of (S9).
           const isEnded = stored.state === "deferred" && state === "accepted" && end !== undefined
           assert.strictEqual(settled?.state, isEnded ? "accepted" : undefined)
           return assert.deepStrictEqual(byAnother, settled)

@@ -128,7 +128,7 @@ export const LITERAL = {
   "row, log and claim apart": {
     move: (tables, asked, now) => move(tables, { ...asked, record: undefined }, now)
   },
-  /** The claim was begun under the request's lease, and what the process remembers is told under its id. */
+  /** The claim was begun under the request's lease, and what the process remembers is written under its id. */
   "what is remembered settles no claim": { ownerOf: ({ id }) => id },
   /** A request that two senders died with is refused as a provider refuses it: it goes back. */
   "set aside as a refusal": {

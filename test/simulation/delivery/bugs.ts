@@ -30,7 +30,7 @@ export const BUGS = [
   "asks-on-the-old-key",
   /** A notice of an alarm is claimed, and counts as sent. */
   "alarm-notice-lost",
-  /** What is recorded is told in a transaction of its own, which may be lost. */
+  /** The event of what is recorded is written in a transaction of its own, which may be lost. */
   "hook-after-commit",
   /** An event of a mail does not wait for the one before. */
   "hooks-out-of-order",

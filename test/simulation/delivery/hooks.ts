@@ -75,7 +75,7 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
   const telling = (database: MailDatabase): MailDatabase => {
     if (!isOn) return database
     const subjectOf = (sendId: string) => database.rows().find(({ id }) => id === sendId)?.keyHash ?? sendId
-    // At once: nothing of the database comes between what is recorded and what is told of it.
+    // At once: the record and its event are one transaction.
     const after = (type: string, sendId: string) =>
       Effect.sync(() => {
         const subject = subjectOf(sendId)
@@ -165,7 +165,7 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
     ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach, Effect.asVoid)
   }
 
-  /** O1: every hook hears of everything at least once, in order for one mail, or it is dead. O2: whoever else does not answer. */
+  /** O1: every hook hears of everything at least once, in order for one mail, or it is dead. O2: also where another one does not answer. */
   const violations = Effect.gen(function* () {
     const now = clock.currentTimeMillisUnsafe()
     const found: Array<string> = []

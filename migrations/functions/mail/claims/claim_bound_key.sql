@@ -22,7 +22,7 @@ begin
   d.torn := false;
   v_last := case when d.late then c.last_attempt_at else v_lease end;
 
-  -- A key that has ended is leased, too, by the call that is told so.
+  -- A key that has ended is leased, too, by the call that hears so.
   if c.owner = e.owner and (c.state = 'held' or (c.state = 'ended' and c.lease_until is not null)) then
     d.torn := c.state = 'ended';
     d.sticky := case when c.ambiguous then c.provider end;
@@ -53,7 +53,7 @@ begin
     d.sticky := c.provider;
     d.takeover := c.result is null;
     update email_send_claims x set
-      -- Who does not hear of it asks as if it had no claim, and the next one must still hear that the key has ended (S2).
+      -- A call that gets no answer asks as if it had no claim, and the next one must still learn that the key has ended (S2).
       payload_hash = e.payload_hash, state = case when d.torn then 'ended' else 'held' end, ambiguous = true, leaving = d.leaving, owner = e.owner,
       lease_until = v_lease, result = null, updated_at = now(),
       -- Where it is deferred, no provider is asked now (`continuation` in the domain).

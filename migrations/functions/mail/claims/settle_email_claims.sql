@@ -49,7 +49,7 @@ begin
           select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn
         ) as t
         where x.key_hash = e.key_hash and x.state <> 'accepted'
-          -- An acceptance ends a deferral, whoever learned of it: every later call hears of the same mail (S9).
+          -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9).
           and (
             (x.owner = e.owner and x.lease_until is not null)
             or (x.state = 'deferred' and x.lease_until is null and e.state = 'accepted')

@@ -1,5 +1,5 @@
 -- Evidence that a provider accepted an attempt of one use of a key (MAIL-52): the result in its claim, since callers already received it; else the
--- newest row that the library wrote `sent`, of which a caller heard; else the newest with a message id that carries the tag of that use, or that the library wrote for the key since the use's first attempt, or
+-- newest row that the library wrote `sent`, since its caller has that answer; else the newest with a message id that carries the tag of that use, or that the library wrote for the key since the use's first attempt, or
 -- that an event made of such a row's mail. A key that is used again has a new claim: what is older, or carries the tag of another use or
 -- installation, proves nothing about it. Called by `MailStore`, and by `begin_email_sends` and `begin_email_retry`. A send that
 -- found no claim store has a separate tag, and so has no claim here. `p_first` is its first attempt by its process's clock, where

@@ -89,12 +89,10 @@ export const findEvidence = (
     written.includes(row) ||
     (mine.includes(row) && row.keyTag !== null && tags.has(row.keyTag) && row.createdAt >= tagSince)
   const reported = claim?.state === "accepted" ? claim.result : undefined
-  const proof =
-    reported !== undefined && reported.providerMessageId !== null
-      ? reported
-      : (tables.rows.findLast(
-          (one) => one.outcome === "sent" && one.providerMessageId !== null && proves(one)
-        ) ?? tables.rows.findLast((one) => one.providerMessageId !== null && proves(one)))
+  const accepted = tables.rows.filter((one) => one.providerMessageId !== null && proves(one))
+  // A caller has the answer of one that the library wrote.
+  const row = accepted.findLast(({ outcome }) => outcome === "sent") ?? accepted.at(-1)
+  const proof = reported !== undefined && reported.providerMessageId !== null ? reported : row
   const { provider = null, providerMessageId = null } = proof ?? {}
   return provider === null || providerMessageId === null ? undefined : { provider, providerMessageId }
 }
