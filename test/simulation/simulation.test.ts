@@ -85,6 +85,7 @@ const REGRESSIONS: ReadonlyArray<
   ["an acceptance ends a deferral, also one that another call learned of", mailWorld, [9023577]],
   ["a key that has ended at two providers stays so for every later call", mailWorld, [9474064, 9466045]],
   ["of two copies the one that a caller heard of is the evidence", mailWorld, [9344769]],
+  ["what a frozen call left in doubt is known to the one that took its key", mailWorld, [9619848, 9726083]],
   ["a doubt counts though the database's clock went back", mailWorld, [9353965]],
   ["an acceptance that comes after its row has ended is kept", mailWorld, [2770]],
   ["what a retry sent counts though the row of its deferral was lost", deliveryWorld, [125]],

@@ -209,7 +209,9 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
     settle: (keyHash, end, now, doubtAt) => {
       const before = claims.get(keyHash)
       const settled = keptAcceptance(before, end) ?? settledClaim(before, end, now)
-      if (settled !== undefined) claims.put(keyHash, { ...settled, doubtAt: doubtAt ?? before?.doubtAt })
+      // What a call that was frozen past its lease left in doubt, the one that has the key now has to know (S2).
+      const kept = settled ?? (doubtAt === undefined ? undefined : before)
+      if (kept !== undefined) claims.put(keyHash, { ...kept, doubtAt: doubtAt ?? before?.doubtAt })
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)
