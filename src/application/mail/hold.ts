@@ -96,7 +96,9 @@ export const mayLeave = Effect.fnUntraced(function* (
     yield* renew(parts, sending, provider)
     return "passed"
   }
-  parts.memory.move(details.keyHash, claim.owner, provider)
+  const isOwn = parts.memory.move(details.keyHash, claim.owner, provider)
+  // Another call of the process took the key while the store was asked.
+  if (!isOwn && !holdsClaim) return "passed"
   hold.leaving = true
   return "may"
 })

@@ -68,7 +68,8 @@ export class ProcessKeyMemory extends Context.Service<
     readonly doubtAt: (keyHash: KeyHash, now: number) => Provider | undefined
     /** Whether no other call of the process has taken the key since. */
     readonly owns: (keyHash: KeyHash, owner: string) => boolean
-    readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => void
+    /** Notes whom its holder asks now; false where another call of the process has the key. */
+    readonly move: (keyHash: KeyHash, owner: string, provider: Provider) => boolean
     /** `doubtAt`: where its own attempt got no clear answer. */
     readonly settle: (keyHash: KeyHash, end: ClaimEnd, now: number, doubtAt?: Provider) => void
     /** The settled result as the caller gets it: the log may know the row by another id, or an acceptance. */
@@ -203,8 +204,10 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
     doubtAt: (keyHash, now) => claims.live(keyHash, now)?.doubtAt,
     owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
     move: (keyHash, owner, provider) => {
-      const moved = movedClaim(claims.get(keyHash), owner, provider)
+      const held = claims.get(keyHash)
+      const moved = movedClaim(held, owner, provider)
       if (moved !== undefined) claims.put(keyHash, moved)
+      return held === undefined || moved !== undefined
     },
     settle: (keyHash, end, now, doubtAt) => {
       const before = claims.get(keyHash)
