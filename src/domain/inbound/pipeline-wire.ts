@@ -54,7 +54,7 @@ const leftOutHeader = (leftOut: LeftOut): string => {
 }
 
 /** Most pages of each reason that a header names. */
-const MOST_DOUBTFUL = 50
+const MOST_DOUBTFUL = 40
 
 const doubtsHeader = (doubtful: ReadonlyArray<DoubtfulPages>): Record<string, string> => {
   if (doubtful.length === 0) return {}

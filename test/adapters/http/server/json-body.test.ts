@@ -57,10 +57,10 @@ it("a declared body is read by the middleware, after the caller is known; but fo
     }
   })
   assert.deepStrictEqual(raw.sort(), [
-    "api",
     "beginSession",
     "claimPromo",
     "convertFile",
+    "email",
     "enqueueBatch",
     "internal",
     "requestLink",

@@ -99,8 +99,8 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call settles a claim that has passed to another",
     scene: "left open",
     function: "settle_email_claims",
-    from: "and x.owner = e.owner and x.lease_until is not null",
-    to: "and x.lease_until is not null"
+    from: "(x.owner = e.owner and x.lease_until is not null)",
+    to: "x.lease_until is not null"
   },
   {
     about: "an early event and the deferral of its key make two rows",
