@@ -355,7 +355,7 @@ describe("what a result lacks, between the mail's part and the pipeline's", () =
     const doubtfulPages = [{ reason: "odd_angles", pages }] as const
     const doubts = legibilityHeaders({ unreadablePages: [], hasText: true, doubtfulPages })
     assert.deepStrictEqual(legibilityOf(new Headers(doubts)).doubtfulPages, [
-      { reason: "odd_angles", pages: pages.slice(0, 50) }
+      { reason: "odd_angles", pages: pages.slice(0, 40) }
     ])
   })
 
