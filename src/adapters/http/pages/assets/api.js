@@ -92,6 +92,12 @@ const signInAgain = () => {
   return `/sign-in?${query}`
 }
 
+/** Whether this page leads to the sign-in already: of two requests that are refused at once, the second navigation would abort the first. */
+let isLeaving = false
+addEventListener("pageshow", () => {
+  isLeaving = false
+})
+
 /** The refusal in an answer. @param {number} status @param {string} text */
 export const refusalOf = (status, text) => {
   /** @type {unknown} */
@@ -102,7 +108,10 @@ export const refusalOf = (status, text) => {
     body = undefined
   }
   const { code, detail, issues, title } = isRecord(body) ? body : {}
-  if (status === 401) location.assign(signInAgain())
+  if (status === 401 && !isLeaving) {
+    isLeaving = true
+    location.assign(signInAgain())
+  }
   return new Refused({
     title: textOr(title, `The server answered ${status}`),
     detail: textOr(detail, ""),
