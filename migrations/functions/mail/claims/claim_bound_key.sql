@@ -25,7 +25,7 @@ begin
   -- A key that has ended is leased, too, by the call that hears so.
   if c.owner = e.owner and (c.state = 'held' or (c.state = 'ended' and c.lease_until is not null)) then
     d.torn := c.state = 'ended';
-    d.sticky := case when c.ambiguous then c.provider end;
+    d.sticky := case when c.ambiguous or d.torn then c.provider end;
     d.takeover := c.ambiguous;
     d.leaving := c.leaving;
     d.owned := true;

@@ -27,7 +27,16 @@ const STATES = [
   { state: "refused", result: "suppressed" },
   { state: "refused", result: "failed" },
   { state: "ambiguous", result: "failed" },
-  { state: "ended", result: "failed" }
+  { state: "ended", result: "failed" },
+  // Of a holder that has not ended yet: a retry elsewhere has ended its key.
+  { state: "ended", result: undefined }
+] as const
+/** Whose the claim is, and whether it is for the same mail; a claim that a retry made fits any. */
+const OWNED = [
+  { owner: "another call", payloadHash: "same" },
+  { owner: "another call", payloadHash: "other" },
+  { owner: "another call", payloadHash: "" },
+  { owner: "this call", payloadHash: "same" }
 ] as const
 /** How long ago the first and the last attempt were. */
 const AGES = [
@@ -70,12 +79,12 @@ const claimsOf = (keyHash: KeyHash, now: number): ReadonlyArray<Claim> =>
       [true, false].flatMap((ambiguous) =>
         [10 * MINUTE_MS, -MINUTE_MS].flatMap((lease) =>
           AGES.flatMap(([age, last]) =>
-            ["same", "other", ""].map((payloadHash) => ({
+            OWNED.map(({ owner, payloadHash }) => ({
               payloadHash,
               state,
               provider,
               ambiguous,
-              owner: "another call",
+              owner,
               leaseUntil: now + lease,
               leaving: payloadHash !== "" || state !== "held",
               firstAttemptAt: now - age,
