@@ -46,7 +46,7 @@ begin
     -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.
     perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
   end if;
-  if v_unproven then
+  if v_unproven or v_retries then
     perform lock_keys_of_sends(p_entries);
   end if;
   if v_retries then
