@@ -10,7 +10,7 @@ import { SuppressionReason } from "../../src/domain/mail/suppression/policy.ts"
  * Files outside of vendors' adapters that name a provider in code. It may only fall: what differs from provider to provider is a fact
  * of `PROVIDERS`.
  */
-const NAME_A_PROVIDER = 18
+const NAME_A_PROVIDER = 12
 
 const NAMED = /["']provider_[ab]["']|\bprovider_[ab]:|\.provider_[ab]\b/
 /** Adapters of vendors, and what is generated from the record. */

@@ -23,7 +23,7 @@ const onSenders = <A>(use: (tokens: SenderTokens["Service"]) => Effect.Effect<A,
     )
   )
 
-/** Who does it, in audit rows. */
+/** The actor that audit rows name. */
 const actor = Effect.map(Shell, ({ user }) => `cli:${user}`)
 
 /** Makes a token of a program that sends. */

@@ -1,4 +1,4 @@
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Record as Records, Result } from "effect"
 
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import type { IdentityFacts, ProviderBFacts } from "../../domain/doctor/provider-b.ts"
@@ -8,10 +8,7 @@ import { SenderRecords } from "../../ports/doctor/sender-records.ts"
 import type { Settings } from "../settings/settings.ts"
 
 /** The settings that say which providers send, and as whom. */
-type SenderSettings = Pick<
-  Settings,
-  "cloud" | "domains" | "embedded" | "postmark" | "providerA" | "providerB" | "sending" | "smtp"
->
+type SenderSettings = Pick<Settings, "domains" | "embedded" | "providerA" | "providerB" | "sending">
 
 interface Asking {
   readonly settings: SenderSettings
@@ -28,24 +25,26 @@ interface Asked {
 export const usesReally = (
   settings: Omit<SenderSettings, "domains" | "providerB">
 ): Readonly<Record<Provider, boolean>> => {
-  const { fallback, isOff, primary } = settings.sending
-  if (isOff) return { provider_a: false, provider_b: false, smtp: false, postmark: false }
+  const { fallback, isConfigured, isOff, primary } = settings.sending
+  if (isOff) return Records.map(isConfigured, () => false)
   const chosen = (provider: Provider) => primary === provider || fallback === provider
+  // Without keys the machine's own credentials sign, which only one that is meant to use them has.
   return {
-    provider_a: settings.providerA.apiKey !== undefined,
-    // Without keys the machine's own credentials sign, which only one that is meant to use them has.
-    provider_b: settings.cloud.credentials !== undefined || (!settings.embedded && chosen("provider_b")),
-    smtp: settings.smtp !== undefined,
-    postmark: settings.postmark.serverToken !== undefined
+    ...isConfigured,
+    provider_b: isConfigured.provider_b || (!settings.embedded && chosen("provider_b"))
   }
 }
+
+/** Whether mail really goes to `provider_b`. */
+export const usesProviderB = (settings: Omit<SenderSettings, "domains" | "providerB">): boolean =>
+  usesReally(settings).provider_b
 
 /** Account, identity and sets of `provider_b`; undefined where it is not used. */
 export const examineProviderB = ({
   credentials,
   settings
 }: Asking): Effect.Effect<ProviderBFacts> | undefined => {
-  if (!usesReally(settings).provider_b) return undefined
+  if (!usesProviderB(settings)) return undefined
   const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
   return Effect.flatMap(
     Effect.promise(() => import("../../adapters/ses/account.ts")),
@@ -106,7 +105,7 @@ export const askedByB = Effect.fnUntraced(function* (
 
 const NOTHING: Asked = { records: [], notes: [] }
 
-/** What those ask for whose records no API lists. */
+/** Providers whose DNS records no API lists. */
 const BY_HAND: Readonly<Record<"smtp" | "postmark", string>> = {
   smtp: "smtp: ask who runs the relay for the records of SPF and DKIM",
   postmark: "postmark: its records are at account.postmarkapp.com under Sender Signatures"

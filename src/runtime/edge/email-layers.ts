@@ -58,15 +58,10 @@ interface MailWorkerParts {
 }
 
 /** Whether replies can be sent. */
-const canReply = ({ cloud, intake, postmark, providerA, sending }: Settings): boolean => {
-  if (intake.replyChannel === "workspace") return true
-  const uses = new Set([sending.primary, sending.fallback])
-  return (
-    (uses.has("provider_a") && providerA.apiKey !== undefined) ||
-    (uses.has("provider_b") && cloud.credentials !== undefined) ||
-    (uses.has("postmark") && postmark.serverToken !== undefined)
-  )
-}
+const canReply = ({ intake, sending: { fallback, isConfigured, primary } }: Settings): boolean =>
+  intake.replyChannel === "workspace" ||
+  // A relay is spoken to over TCP, which the edge has not.
+  [primary, fallback].some((one) => one !== undefined && one !== "smtp" && isConfigured[one])
 
 /** The parts; a failure names every one that is missing and says what to do about it. */
 export const mailWorkerParts = (

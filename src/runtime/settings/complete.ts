@@ -1,4 +1,4 @@
-import { Redacted } from "effect"
+import { Record as Records, Redacted } from "effect"
 
 import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
@@ -83,18 +83,20 @@ const cloudOf = ({
   return { ...cloud, s3, credentials }
 }
 
+type OfEach = Readonly<Record<Provider, boolean>>
+
+/** Which providers have an account in the settings: for provider_b, access keys. */
+const configuredOf = ({ cloud, postmark, providerA, smtp }: Values): OfEach => ({
+  provider_a: providerA.apiKey !== undefined,
+  provider_b: cloudOf(cloud).credentials !== undefined,
+  smtp: smtp.url !== undefined,
+  postmark: postmark.serverToken !== undefined
+})
+
 /** Which providers are simulated: embedded, those that are not configured. */
-const simulatedOf = (
-  { cloud, postmark, providerA, sending, smtp }: Values,
-  embedded: boolean
-): Readonly<Record<Provider, boolean>> => {
-  const simulates = embedded && sending.primary !== "none"
-  return {
-    provider_a: simulates && providerA.apiKey === undefined,
-    provider_b: simulates && cloudOf(cloud).credentials === undefined,
-    smtp: simulates && smtp.url === undefined,
-    postmark: simulates && postmark.serverToken === undefined
-  }
+const simulatedOf = (values: Values, embedded: boolean): OfEach => {
+  const simulates = embedded && values.sending.primary !== "none"
+  return Records.map(configuredOf(values), (isConfigured) => simulates && !isConfigured)
 }
 
 /**
@@ -126,6 +128,7 @@ const sendingOf = (values: Values, embedded: boolean) => {
       smtp: 0,
       postmark: postmark.costUsd
     },
+    isConfigured: configuredOf(values),
     simulates: simulatedOf(values, embedded)
   }
 }

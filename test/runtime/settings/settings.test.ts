@@ -153,6 +153,7 @@ describe("settings", () => {
       attemptTimeoutMs: 15_000,
       dbTimeoutMs: 2_500,
       costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 },
+      isConfigured: { provider_a: false, provider_b: false, smtp: false, postmark: false },
       simulates: { provider_a: true, provider_b: true, smtp: true, postmark: true }
     })
     assert.deepStrictEqual(settings.retryQueue, {

@@ -7,7 +7,7 @@ import {
 import { alarmMeaning } from "../../../domain/delivery/alarm-texts.ts"
 import type { EmailStat } from "../../../domain/delivery/email-log-row.ts"
 import { type Period, PERIODS } from "../../../domain/delivery/health.ts"
-import { type Provider, providerName } from "../../../domain/mail/provider.ts"
+import { type Provider, providerName, REVIEWING_PROVIDER } from "../../../domain/mail/provider.ts"
 import { pathTo } from "../../../domain/pages.ts"
 import { type HealthFacts, MOST_WAITING, type QueueName } from "../../../ports/delivery/health-board.ts"
 import type { ReadinessReport } from "../../../ports/readiness.ts"
@@ -78,11 +78,11 @@ const log = (status: string, text: string) => [pathTo.adminScreen("email-log", {
 const LOOK: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, readonly [path: string, text: string]>> = {
   failovers: [pathTo.adminScreen("email-log"), "Open the log"],
   provider_b_bounces: [
-    pathTo.adminScreen("email-log", { status: "bounced", provider: "provider_b" }),
+    pathTo.adminScreen("email-log", { status: "bounced", provider: REVIEWING_PROVIDER }),
     "Show the bounced mails"
   ],
   provider_b_complaints: [
-    pathTo.adminScreen("email-log", { status: "complained", provider: "provider_b" }),
+    pathTo.adminScreen("email-log", { status: "complained", provider: REVIEWING_PROVIDER }),
     "Show the mails"
   ],
   dead_letters: [pathTo.adminScreen("dead-letters"), "Show the dead letters"],

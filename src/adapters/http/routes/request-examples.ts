@@ -1,3 +1,5 @@
+import { DEFAULT_PRIMARY } from "../../../domain/mail/provider.ts"
+
 type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
 
 const mail: Json = {
@@ -35,7 +37,7 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
     "raiseAlert",
     {
       sendId: "01926b3e-0000-7000-8000-000000000001",
-      provider: "provider_a",
+      provider: DEFAULT_PRIMARY,
       providerMessageId: "4ef9a417-02e9-4d39-ad75-9611e0fcc33c",
       event: "bounced",
       recipients: ["reader@example.com"],
@@ -95,7 +97,7 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
   ["addCustomer", { email: "customer@example.com", name: "Example Ltd" }],
   ["grantCredits", { credits: 500, reference: "invoice-4711" }],
   ["inviteAdmin", { email: "colleague@example.com", right: "admin:read" }],
-  ["simulateProvider", { provider: "provider_a", outcomes: ["ambiguous-lost"], otherwise: "ok" }],
+  ["simulateProvider", { provider: DEFAULT_PRIMARY, outcomes: ["ambiguous-lost"], otherwise: "ok" }],
   ["reportEvent", { type: "bounced" }],
   ["advanceClock", { milliseconds: 3_600_000 }]
 ])

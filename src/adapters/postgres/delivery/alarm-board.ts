@@ -14,7 +14,12 @@ import {
   SILENCE_AFTER_MINUTES
 } from "../../../domain/delivery/alarm-rules.ts"
 import { MAX_CHANNEL_TRIES } from "../../../domain/delivery/alert-policy.ts"
-import { isPolled, type Provider, ReportingProvider } from "../../../domain/mail/provider.ts"
+import {
+  isPolled,
+  type Provider,
+  ReportingProvider,
+  REVIEWING_PROVIDER
+} from "../../../domain/mail/provider.ts"
 import { AlarmBoard } from "../../../ports/delivery/alarm-board.ts"
 import { ReadSql, WriteSql } from "../client.ts"
 import { statements } from "../statement.ts"
@@ -147,7 +152,7 @@ from (
     (count(*) filter (where status = 'bounced'))::int as bounced,
     (count(*) filter (where status = 'complained'))::int as complained
   from email_log
-  where created_at > now() - interval '${RATE_WINDOW_HOURS} hours' and provider = 'provider_b'
+  where created_at > now() - interval '${RATE_WINDOW_HOURS} hours' and provider = '${REVIEWING_PROVIDER}'
     and status not in ('deferred', 'suppressed', 'failed')
 ) as b, event_hook_health(interval '${RECENT_MINUTES} minutes') as k`
 

@@ -20,7 +20,7 @@ import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
 import { laneOf } from "../../compose/batch.ts"
 import { deferQueue } from "../../compose/mail/mail.ts"
 import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../../compose/objects.ts"
-import { examineProviderB, usesReally } from "../../compose/sender-records.ts"
+import { examineProviderB, usesProviderB } from "../../compose/sender-records.ts"
 import { MIGRATIONS } from "../../process/package.ts"
 import { clients, type Installation, missingDatabase } from "../installation.ts"
 import { onStores, whyUnreachable } from "../objects.ts"
@@ -78,9 +78,7 @@ const probes = ({ credentials, settings }: Installation) => {
 const signing = (here: Installation): Effect.Effect<CredentialFacts> | undefined => {
   const { credentials, settings } = here
   const signs =
-    usesReally(settings).provider_b ||
-    settings.retryQueue.address._tag === "Sqs" ||
-    buckets(here) !== undefined
+    usesProviderB(settings) || settings.retryQueue.address._tag === "Sqs" || buckets(here) !== undefined
   return signs
     ? Effect.tryPromise(credentials).pipe(
         Effect.map(({ source = "" }): CredentialFacts => ({ _tag: "Found", source })),
@@ -213,7 +211,7 @@ const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
 
 /** Whether the cloud side is one that can be looked at: an emulator of Amazon SES has neither bus nor alarms. */
 const hasCloudSide = ({ settings }: Installation): boolean =>
-  usesReally(settings).provider_b && settings.providerB.endpoint === undefined
+  usesProviderB(settings) && settings.providerB.endpoint === undefined
 
 const events = (here: Installation) =>
   hasCloudSide(here)

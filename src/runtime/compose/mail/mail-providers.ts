@@ -9,13 +9,13 @@ import { SendQueue } from "../../../ports/mail/send-queue.ts"
 import type { MailSettings } from "../../settings/settings.ts"
 
 /** `provider_a`, where its key is set; its SDK over `fetch` where no other client is given. */
-export const realProviderA = (settings: MailSettings, client?: ResendClient): MailProvider | undefined => {
+const realProviderA = (settings: MailSettings, client?: ResendClient): MailProvider | undefined => {
   const { apiKey, baseUrl, userAgent } = settings.providerA
   return apiKey === undefined ? undefined : makeResendProvider({ apiKey, baseUrl, client, userAgent })
 }
 
 /** `postmark`, where its token is set. It is loaded here and not before: most installations have none. */
-export const realPostmark = Effect.fnUntraced(function* ({
+const realPostmark = Effect.fnUntraced(function* ({
   postmark: { baseUrl, messageStream, serverToken }
 }: Pick<MailSettings, "postmark">): Effect.fn.Return<MailProvider | undefined> {
   if (serverToken === undefined) return undefined
@@ -26,7 +26,7 @@ export const realPostmark = Effect.fnUntraced(function* ({
 })
 
 /** `provider_b`. Its SDK is loaded here and not before: it is the larger part of a start. */
-export const realProviderB = Effect.fnUntraced(function* (
+const realProviderB = Effect.fnUntraced(function* (
   settings: MailSettings,
   credentials: CredentialSource
 ): Effect.fn.Return<MailProvider, never, Scope.Scope> {
@@ -44,16 +44,25 @@ export const providersOf = (
 export const NO_PROVIDERS = MailProviders.of({ get: () => undefined })
 
 /** What Node has and the edge has not. */
-interface NodeParts {
+export interface NodeParts {
   readonly client: ResendClient
   /** Makes `smtp`. */
   readonly relay: Effect.Effect<MailProvider | undefined, never, Scope.Scope>
 }
 
-/**
- * The real providers as far as they are configured: nothing is simulated. Without a source of credentials there is no
- * `provider_b`.
- */
+/** Makes each real provider that is configured. `provider_b` needs a source of credentials. */
+export const realOnes = (
+  settings: MailSettings,
+  credentials: CredentialSource | undefined,
+  node?: NodeParts
+): Readonly<Record<Provider, Effect.Effect<MailProvider | undefined, never, Scope.Scope>>> => ({
+  provider_a: Effect.sync(() => realProviderA(settings, node?.client)),
+  provider_b: credentials === undefined ? Effect.undefined : realProviderB(settings, credentials),
+  smtp: node?.relay ?? Effect.undefined,
+  postmark: realPostmark(settings)
+})
+
+/** The real providers as far as they are configured: nothing is simulated. */
 export const realProviders = (
   settings: MailSettings,
   credentials: CredentialSource | undefined,
@@ -61,15 +70,9 @@ export const realProviders = (
 ): Layer.Layer<MailProviders> =>
   Layer.effect(
     MailProviders,
-    Effect.gen(function* () {
-      if (settings.sending.isOff) return NO_PROVIDERS
-      return providersOf({
-        provider_a: realProviderA(settings, node?.client),
-        provider_b: credentials === undefined ? undefined : yield* realProviderB(settings, credentials),
-        smtp: node === undefined ? undefined : yield* node.relay,
-        postmark: yield* realPostmark(settings)
-      })
-    })
+    settings.sending.isOff
+      ? Effect.succeed(NO_PROVIDERS)
+      : Effect.map(Effect.all(realOnes(settings, credentials, node)), providersOf)
   )
 
 /** How long the start of the sender waits for the account's rate, which is nothing that a send needs. */

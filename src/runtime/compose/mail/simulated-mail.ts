@@ -1,7 +1,6 @@
-import { Deferred, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Deferred, Effect, Layer, Option, Record, Schedule, Stream } from "effect"
 import { HttpServer } from "effect/http"
 
-import { UndiciResend } from "../../../adapters/resend/undici-resend.ts"
 import type { CredentialSource } from "../../../adapters/ses/credentials.ts"
 import { deliveryReport } from "../../../adapters/simulated/delivery-report.ts"
 import { vendorRequests } from "../../../adapters/simulated/vendor-event.ts"
@@ -9,8 +8,8 @@ import { ReturnedMails } from "../../../application/delivery/returned-mail.ts"
 import { MailProviders } from "../../../ports/mail/mail-provider.ts"
 import { SimulatedMail, type SimulatedEvent } from "../../../ports/mail/simulated-mail.ts"
 import type { DeliverySettings, MailSettings } from "../../settings/settings.ts"
-import { NO_PROVIDERS, providersOf, realPostmark, realProviderA, realProviderB } from "./mail-providers.ts"
-import { realRelay } from "./node-providers.ts"
+import { NO_PROVIDERS, providersOf, realOnes } from "./mail-providers.ts"
+import { nodeParts } from "./node-providers.ts"
 
 /** What is configured is real, what is not is simulated. */
 export const embeddedProviders = (
@@ -23,16 +22,10 @@ export const embeddedProviders = (
       const simulated = yield* SimulatedMail
       const { isOff, simulates } = settings.sending
       if (isOff) return NO_PROVIDERS
-      return providersOf({
-        provider_a: simulates.provider_a
-          ? simulated.provider("provider_a")
-          : realProviderA(settings, UndiciResend),
-        provider_b: simulates.provider_b
-          ? simulated.provider("provider_b")
-          : yield* realProviderB(settings, credentials),
-        smtp: simulates.smtp ? simulated.provider("smtp") : yield* realRelay(settings),
-        postmark: simulates.postmark ? simulated.provider("postmark") : yield* realPostmark(settings)
-      })
+      const each = Record.map(realOnes(settings, credentials, nodeParts(settings)), (real, name) =>
+        simulates[name] ? Effect.succeed(simulated.provider(name)) : real
+      )
+      return providersOf(yield* Effect.all(each))
     })
   )
 
