@@ -26,6 +26,7 @@ import { layer as layerMailer, Mailer } from "../../../src/application/mail/mail
 import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
+import { CALM_MS } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
@@ -63,7 +64,7 @@ import {
   BUGS
 } from "./bugs.ts"
 import { type Hooks, makeHooks } from "./hooks.ts"
-import { BASE_URL, type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
+import { BASE_URL, hasNews, type Ledger, makeLedger, watched } from "./ledger.ts"
 import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
@@ -429,6 +430,17 @@ export const makeWorld = (
     Layer.provideMerge(layerMailer)
   )
 
+  /** Whether what is measured may begin or end an alarm. */
+  const mayMoveAlarms = () => {
+    const isBad = measures.now !== NOTHING
+    const calmBefore = kernelClock.currentTimeMillisUnsafe() - CALM_MS
+    return ledger.firing.size === 0
+      ? isBad
+      : [...ledger.firing.values()].some((calmSince) =>
+          isBad ? calmSince !== undefined : calmSince === undefined || calmSince <= calmBefore
+        )
+  }
+
   const spawn = Effect.gen(function* () {
     const process = makeProcess(`P${serial++}`, kernelClock)
     const attached = broker.attach()
@@ -453,12 +465,12 @@ export const makeWorld = (
     yield* every(
       60_000,
       Effect.provide(watchAlarms, context),
-      orNowAndThen(() => measures.now !== NOTHING || ledger.hasOpenAlarms())
+      orNowAndThen(() => ledger.hasOpenNotices() || mayMoveAlarms())
     )
     yield* every(
       120_000,
       Context.get(context, EventPoll).run,
-      orNowAndThen(() => !calm.now || missingEvents(database, mails).length > 0)
+      orNowAndThen(() => hasNews(database, mails, kernelClock.currentTimeMillisUnsafe()))
     )
     yield* attached.queue
       .consume((message) => here(Context.get(context, RetryHandler).handle(message)), { concurrency: 3 })
