@@ -1,9 +1,11 @@
 import { randomInt } from "node:crypto"
 
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
 
 import { deliveryWorld } from "./delivery/run.ts"
 import { documentsWorld } from "./documents/run.ts"
+import { runSeeded } from "./kernel.ts"
 import { mailWorld } from "./mail/run.ts"
 import { shrink } from "./shrink.ts"
 import type { Run, SimulatedWorld } from "./world.ts"
@@ -102,7 +104,6 @@ const REGRESSIONS: ReadonlyArray<
  * search. Where the kernel makes other runs, the search finds the bug again.
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
-  "ack-before-work": 331,
   "batch-billed-by-each": 91,
   "charged-twice": 30,
   "chunk-without-fence": 15,
@@ -180,6 +181,19 @@ describe("simulation: what failed once", () => {
     // Their stories are of before the send queue, which would make other ones of them.
     const limits = { ...world.full, faults: world.full.faults.filter((fault) => fault !== "send queue") }
     assert.deepStrictEqual((await simulateAll(world, seeds, limits)).failures, [])
+  })
+})
+
+describe("a run", () => {
+  it("fails where it would have no end", async () => {
+    const ticking = runSeeded(1, () => Effect.forever(Effect.sleep(1)), { mostTasks: 1_000 })
+    await expect(ticking).rejects.toThrow("seed 1 does not end: it goes on for ever")
+    await expect(runSeeded(1, () => Effect.never)).rejects.toThrow("nobody will ever wake")
+  })
+
+  it("ends, also where retries are handled that no longer have a message", async () => {
+    for (const seed of [526, 1827])
+      await mailWorld.simulate(seed, { limits: mailWorld.full, bug: "ack-before-work" })
   })
 })
 
