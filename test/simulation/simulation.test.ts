@@ -35,7 +35,7 @@ const SHARES: ReadonlyArray<Share> = [
   },
   {
     world: deliveryWorld,
-    invariants: "E1 A1 A2 P1 S1 S5 S7 L2 R3 D1",
+    invariants: "E1 A1 A2 P1 S1 S5 S7 L2 R3 D1 O1 O2 Q1 Q2 Q3 Q4 Q5",
     seeds: 40,
     mustHappen: deliveryWorld.mustHappen,
     fresh: 20,
@@ -189,8 +189,10 @@ describe("a run", () => {
   })
 
   it("ends, also where retries are handled that no longer have a message", async () => {
-    for (const seed of [526, 1827])
-      await mailWorld.simulate(seed, { limits: mailWorld.full, bug: "ack-before-work" })
+    for (const seed of [526, 1827]) {
+      const run = await mailWorld.simulate(seed, { limits: mailWorld.full, bug: "ack-before-work" })
+      assert.isNotEmpty(run.trace)
+    }
   })
 })
 

@@ -130,19 +130,20 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
       return Effect.sync(() => void (isOver = true))
     })
 
+  /** Tells of what the database has recorded of a send. At once: the record and its event are one transaction. */
+  const recorded = (database: MailDatabase, type: string, sendId: string) => {
+    if (!isOn) return
+    const subject = database.rows().find(({ id }) => id === sendId)?.keyHash ?? sendId
+    truth.push({ type, subject })
+    // The bug: a transaction of its own, which a process that dies leaves out.
+    if (bug !== "hook-after-commit" || !chance.bool(0.05)) Effect.runSync(onDatabase(told(type, subject)))
+    changed()
+  }
+
   /** The database with what it tells: in the transaction of what it is about. */
   const telling = (database: MailDatabase): MailDatabase => {
     if (!isOn) return database
-    const subjectOf = (sendId: string) => database.rows().find(({ id }) => id === sendId)?.keyHash ?? sendId
-    // At once: the record and its event are one transaction.
-    const after = (type: string, sendId: string) =>
-      Effect.sync(() => {
-        const subject = subjectOf(sendId)
-        truth.push({ type, subject })
-        // The bug: a transaction of its own, which a process that dies leaves out.
-        if (bug !== "hook-after-commit" || !chance.bool(0.05)) Effect.runSync(onDatabase(told(type, subject)))
-        changed()
-      })
+    const after = (type: string, sendId: string) => Effect.sync(() => recorded(database, type, sendId))
     return {
       ...database,
       store: {
@@ -271,6 +272,6 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
     return isOn ? found : []
   })
 
-  return { telling, dispatch, violations }
+  return { telling, recorded, dispatch, violations }
 }
 export type Hooks = ReturnType<typeof makeHooks>
