@@ -263,7 +263,7 @@ export const makeQueueing = (options: QueueingOptions) => {
       return repeatedly(
         process,
         // Where nothing was due for a while it looks less often: most of a run is such looks.
-        () => chance.int(200, 1_500) * Math.min(longestIdle, 1 + Math.floor(idle / 8)),
+        () => chance.int(200, 1_500) * Math.min(longestIdle, 1 + Math.floor((idle * longestIdle) / 64)),
         take,
         () => {
           const isDue = queued().some(
