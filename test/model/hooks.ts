@@ -100,7 +100,7 @@ const tablesOf = ({ deliveries }: State): HookTables => {
   const hook = tables.add(HOOK, 0)
   tables.hooks.clear()
   tables.hooks.set(HOOK_ID, { ...hook, id: HOOK_ID })
-  for (const one of deliveries) if (one !== undefined) tables.deliveries.set(one.id, { ...one })
+  for (const one of deliveries) if (one !== undefined) tables.put({ ...one })
   return tables
 }
 

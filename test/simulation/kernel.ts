@@ -96,6 +96,9 @@ class Sleepers {
   }
 }
 
+/** Far more tasks than any run has that ends. */
+const MOST_TASKS = 5_000_000
+
 /**
  * Runs one task at a time, chosen by the seed, and preempts fibers at random: every interleaving is some seed's. Its time
  * stands still while anybody can run, and then jumps to the next who wakes; all who wake at one moment run in any order.
@@ -109,9 +112,14 @@ class Kernel implements Scheduler.Scheduler {
   private now = 0
   private running = false
   private ended = false
+  private left: number
+  private readonly stop: (reason: string) => void
 
-  constructor(chance: Chance) {
+  /** `stop`: is told why the program will not end, once that is known. */
+  constructor(chance: Chance, mostTasks: number, stop: (reason: string) => void) {
     this.chance = chance
+    this.left = mostTasks
+    this.stop = stop
     const millis = () => this.now
     const nanos = () => BigInt(Math.round(this.now * 1e6))
     this.clock = {
@@ -134,12 +142,17 @@ class Kernel implements Scheduler.Scheduler {
     return {
       scheduleTask: (task: () => void) => {
         this.tasks.push(task)
-        if (this.running) return
-        this.running = true
-        setImmediate(() => this.run())
+        this.start()
       },
       flush: () => this.drain()
     }
+  }
+
+  /** Begins, unless it has. */
+  start() {
+    if (this.running) return
+    this.running = true
+    setImmediate(() => this.run())
   }
 
   /** From now on nobody wakes any more. */
@@ -153,14 +166,15 @@ class Kernel implements Scheduler.Scheduler {
 
   private run() {
     do this.drain()
-    while (!this.ended && this.passTime())
+    while (!this.ended && this.left > 0 && this.passTime())
     this.running = false
-    if (!this.ended) throw new Error("nobody can run, and nobody will ever wake")
+    if (this.left <= 0) this.stop("it goes on for ever")
+    else if (!this.ended) this.stop("nobody can run, and nobody will ever wake")
   }
 
   private drain() {
     const { chance, tasks } = this
-    while (tasks.length > 0) {
+    while (tasks.length > 0 && this.left-- > 0) {
       const at = chance.int(0, tasks.length)
       const task = tasks[at]!
       const last = tasks.pop()!
@@ -181,12 +195,16 @@ class Kernel implements Scheduler.Scheduler {
   }
 }
 
-/** Runs a program on virtual time, with the order of its fibers and all chance from the seed. */
+/** Runs a program on virtual time, with the order of its fibers and all chance from the seed. It fails where the program has no end. */
 export const runSeeded = <A, E>(
   seed: number,
-  program: (clock: SimClock) => Effect.Effect<A, E>
+  program: (clock: SimClock) => Effect.Effect<A, E>,
+  { mostTasks = MOST_TASKS }: { readonly mostTasks?: number } = {}
 ): Promise<A> => {
-  const kernel = new Kernel(makeChance(seed))
+  const endless = Promise.withResolvers<never>()
+  const kernel = new Kernel(makeChance(seed), mostTasks, (reason) =>
+    endless.reject(new Error(`the run of seed ${seed} does not end: ${reason}`))
+  )
   const random = makeChance(seed + 9_000_011)
   // No stack of a simulated failure is ever read, and taking them costs a tenth of a run.
   const { stackTraceLimit } = Error
@@ -204,7 +222,8 @@ export const runSeeded = <A, E>(
     ),
     { scheduler: kernel }
   )
-  return run.finally(() => {
+  kernel.start()
+  return Promise.race([run, endless.promise]).finally(() => {
     Error.stackTraceLimit = stackTraceLimit
   })
 }

@@ -5,7 +5,7 @@ import { deliveryWorld } from "./delivery/run.ts"
 import { documentsWorld } from "./documents/run.ts"
 import { mailWorld } from "./mail/run.ts"
 import { shrink } from "./shrink.ts"
-import type { Limits, SimulatedWorld } from "./world.ts"
+import type { Limits, Run, SimulatedWorld } from "./world.ts"
 
 /** Every world that can be simulated, by its name. */
 const WORLDS: ReadonlyArray<SimulatedWorld> = [mailWorld, deliveryWorld, documentsWorld]
@@ -52,7 +52,13 @@ const simulate = async ({ bug, end, first, jobs, trace, world: name }: Share): P
   const seen = new Map<string, number>()
   const failed: Array<number> = []
   for (let seed = first; seed < end; seed += jobs) {
-    const run = await world.simulate(seed, { limits: world.full, bug, story: trace })
+    const run = await world
+      .simulate(seed, { limits: world.full, bug, story: trace })
+      .catch((error: unknown): Pick<Run, "seen" | "story" | "violations"> => ({
+        seen: new Map(),
+        story: [],
+        violations: [String(error)]
+      }))
     addTo(seen, run.seen)
     if (trace) console.log(run.story.join("\n"))
     if (run.violations.length === 0) continue

@@ -118,7 +118,8 @@ const dayOf = (loads: ReadonlyArray<Load>, day: Day) =>
       world.ledger.look()
       if (world.ledger.violations.length > 0) throw new Error(world.ledger.violations.join("; "))
       return new Map(loads.map((load) => [load, waitsOf(world, load)]))
-    })
+    }),
+    { mostTasks: Infinity }
   )
 
 /** The waits of one owner, seconds, beside those of a day that the owner has alone. */

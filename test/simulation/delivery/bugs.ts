@@ -7,6 +7,7 @@ import { isProviderFailure } from "../../../src/domain/mail/status.ts"
 import type { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import type { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import type { Deferrals } from "../../../src/ports/mail/deferrals.ts"
+import type { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 
 /** Defects of this world that can be planted. */
 export const BUGS = [
@@ -35,7 +36,11 @@ export const BUGS = [
   /** An event of a mail does not wait for the one before. */
   "hooks-out-of-order",
   /** A try counts as received, whatever the receiver answered. */
-  "hook-ends-unreceived"
+  "hook-ends-unreceived",
+  /** A queued mail goes by whom it was for when it was queued, whoever is blocked by now. */
+  "queue-skips-suppressions",
+  /** A cancel of a queued mail is answered although it is being sent. */
+  "queue-cancel-loses"
 ] as const
 export type Bug = (typeof BUGS)[number]
 
@@ -64,6 +69,19 @@ export const breakDatabase = (bug: Bug | undefined, database: MailDatabase): Mai
       return { ...database, erase: (email) => Effect.sync(() => void database.unsuppress(email)) }
     default:
       return database
+  }
+}
+
+/** The send queue with the bug in it. */
+export const breakQueue = (bug: Bug | undefined, queue: SendQueue["Service"]): SendQueue["Service"] => {
+  switch (bug) {
+    case "queue-skips-suppressions":
+      return {
+        ...queue,
+        begin: (entry) => Effect.map(queue.begin(entry), (begun) => ({ ...begun, suppressions: [] }))
+      }
+    default:
+      return queue
   }
 }
 

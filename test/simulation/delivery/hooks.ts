@@ -1,13 +1,19 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect } from "effect"
 
-import { HookEvents, layer as layerHooks } from "../../../src/adapters/memory/delivery/event-hooks.ts"
+import { claimable, HookEvents, makeEventHooks } from "../../../src/adapters/memory/delivery/event-hooks.ts"
+import { makeHookTables } from "../../../src/adapters/memory/delivery/hook-tables.ts"
 import type { MailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
-import { dispatchDueEventHooks } from "../../../src/application/delivery/event-hooks.ts"
-import { RECEIPT_WITHIN_SECONDS } from "../../../src/domain/delivery/event-hooks.ts"
-import { EventHooks, type HookAnswer, HookSender } from "../../../src/ports/delivery/event-hooks.ts"
+import { dispatchDueEventHooks, dispatchEventHooks } from "../../../src/application/delivery/event-hooks.ts"
+import { RECEIPT_WITHIN_SECONDS, type WantedType, wants } from "../../../src/domain/delivery/event-hooks.ts"
+import {
+  type ClaimRequest,
+  EventHooks,
+  type HookAnswer,
+  HookSender
+} from "../../../src/ports/delivery/event-hooks.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
-import { call, repeatedly, type Road, type SimProcess } from "../process.ts"
+import { call, orNowAndThen, repeatedly, type Road, type SimProcess } from "../process.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import type { Chronicle } from "../world.ts"
 import type { Bug } from "./bugs.ts"
@@ -15,12 +21,17 @@ import type { Bug } from "./bugs.ts"
 /** A delivery that is due waits no longer than this once nothing fails any more: a look, and the tries of those before it. */
 const TAKEN_UP_MS = 15 * 60_000
 
+/** The claim of a process that tries nothing yet. */
+const NOT_BUSY = { busy: new Map<string, number>(), each: 1, limit: 1 }
+
 const OK: HookAnswer = { status: 200, answer: "ok", error: undefined }
 const UNANSWERED: HookAnswer = { status: undefined, answer: undefined, error: "no answer" }
 
 /** How a receiver is while things go wrong, and whether it recovers. */
 interface Receiver {
   readonly url: string
+  /** Of which events it wants to hear. */
+  readonly types: ReadonlyArray<WantedType>
   readonly refuses: number
   readonly hangs: number
   /** It answers nobody, ever. */
@@ -28,9 +39,15 @@ interface Receiver {
 }
 
 const RECEIVERS: ReadonlyArray<Receiver> = [
-  { url: "https://calm.test/", refuses: 0.1, hangs: 0.1, isGone: false },
-  { url: "https://rough.test/", refuses: 0.4, hangs: 0.3, isGone: false },
-  { url: "https://gone.test/", refuses: 0, hangs: 1, isGone: true }
+  { url: "https://calm.test/", types: ["*"], refuses: 0.1, hangs: 0.1, isGone: false },
+  { url: "https://rough.test/", types: ["*"], refuses: 0.4, hangs: 0.3, isGone: false },
+  {
+    url: "https://gone.test/",
+    types: ["email.bounced", "email.complained", "email.failed", "email.suppressed"],
+    refuses: 0,
+    hangs: 1,
+    isGone: true
+  }
 ]
 
 /** What the database recorded, in its order: every hook is to hear of it. */
@@ -57,7 +74,8 @@ export interface HookOptions {
 export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore, seed }: HookOptions) => {
   const chance: Chance = makeChance(seed + 7_000_003)
   const { note, saw } = chronicle
-  const services = Effect.runSync(Effect.scoped(Layer.build(layerHooks)))
+  const tables = makeHookTables()
+  const services = makeEventHooks(tables)
   const inner = Context.get(services, EventHooks)
   const { tell } = Context.get(services, HookEvents)
   const truth: Array<Told> = []
@@ -65,24 +83,67 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
   const received = new Map<string, number>()
   const onDatabase = <A, E>(work: Effect.Effect<A, E>) => Effect.provideService(work, Clock.Clock, clock)
   const hooks = Effect.runSync(
-    onDatabase(Effect.forEach(RECEIVERS, ({ url }) => inner.add({ url, types: ["*"], enabled: true })))
+    onDatabase(Effect.forEach(RECEIVERS, ({ types, url }) => inner.add({ url, types, enabled: true })))
   )
   let strangers = 0
   const told = (type: string, subject: string) =>
     tell(type, bug === "hooks-out-of-order" ? `${subject} ${strangers++}` : subject)
 
+  /** Who waits until something can be claimed. */
+  const waiting = new Set<() => void>()
+  const changed = () => {
+    for (const look of waiting) look()
+    waiting.clear()
+  }
+  const mayClaim = (request: Pick<ClaimRequest, "busy" | "each" | "limit">) =>
+    claimable(tables, request, clock.currentTimeMillisUnsafe()).length > 0
+  const nextDue = () => {
+    const now = clock.currentTimeMillisUnsafe()
+    let next = Infinity
+    for (const { dueAt, state } of tables.deliveries.values())
+      if (state === "pending" && dueAt > now && dueAt < next) next = dueAt
+    return next
+  }
+  /** Most of a run would be claims that find nothing: they wait here until one would find something. */
+  const untilClaimable = (process: SimProcess, request: ClaimRequest) =>
+    Effect.callback<void>((resume) => {
+      let isOver = false
+      let wakesAt = Infinity
+      const wakeAt = (at: number) => {
+        if (at >= wakesAt) return
+        wakesAt = at
+        process.clock.after(at - clock.currentTimeMillisUnsafe(), () => {
+          if (isOver || at !== wakesAt) return
+          wakesAt = Infinity
+          look()
+        })
+      }
+      // Within a second, as a dispatcher looks that is idle. By then a place whose try has ended is free.
+      const soon = () => wakeAt(clock.currentTimeMillisUnsafe() + chance.int(1, 1_000))
+      const look = () => {
+        isOver = mayClaim(request)
+        if (isOver) return resume(Effect.void)
+        waiting.add(soon)
+        return wakeAt(nextDue() + chance.int(1, 1_000))
+      }
+      look()
+      return Effect.sync(() => void (isOver = true))
+    })
+
+  /** Tells of what the database has recorded of a send. At once: the record and its event are one transaction. */
+  const recorded = (database: MailDatabase, type: string, sendId: string) => {
+    if (!isOn) return
+    const subject = database.rows().find(({ id }) => id === sendId)?.keyHash ?? sendId
+    truth.push({ type, subject })
+    // The bug: a transaction of its own, which a process that dies leaves out.
+    if (bug !== "hook-after-commit" || !chance.bool(0.05)) Effect.runSync(onDatabase(told(type, subject)))
+    changed()
+  }
+
   /** The database with what it tells: in the transaction of what it is about. */
   const telling = (database: MailDatabase): MailDatabase => {
     if (!isOn) return database
-    const subjectOf = (sendId: string) => database.rows().find(({ id }) => id === sendId)?.keyHash ?? sendId
-    // At once: the record and its event are one transaction.
-    const after = (type: string, sendId: string) =>
-      Effect.sync(() => {
-        const subject = subjectOf(sendId)
-        truth.push({ type, subject })
-        // The bug: a transaction of its own, which a process that dies leaves out.
-        if (bug !== "hook-after-commit" || !chance.bool(0.05)) Effect.runSync(onDatabase(told(type, subject)))
-      })
+    const after = (type: string, sendId: string) => Effect.sync(() => recorded(database, type, sendId))
     return {
       ...database,
       store: {
@@ -150,18 +211,29 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
       )
     const service = EventHooks.of({
       ...inner,
-      claim: (request) => road("claim", inner.claim(request)),
+      claim: (request) =>
+        Effect.suspend(() =>
+          chance.bool(0.1)
+            ? road("claim", inner.claim(request))
+            : Effect.andThen(untilClaimable(process, request), road("claim", inner.claim(request)))
+        ),
       end: (id, lease, answer) =>
-        road("end", inner.end(id, lease, bug === "hook-ends-unreceived" && chance.bool(0.3) ? OK : answer))
+        road(
+          "end",
+          inner.end(id, lease, bug === "hook-ends-unreceived" && chance.bool(0.3) ? OK : answer)
+        ).pipe(Effect.ensuring(Effect.sync(changed)))
     })
     const outside = simCrypto(chance).pipe(
       Context.add(EventHooks, service),
       Context.add(HookSender, senderOf(process))
     )
+    // Half of them as a schedule calls them.
+    const dispatcher = chance.bool(0.5) ? dispatchEventHooks : dispatchDueEventHooks(30_000)
     return repeatedly(
       process,
-      () => (calm.now ? 240_000 : 10_000) + chance.int(0, 10_000),
-      Effect.provideContext(dispatchDueEventHooks(30_000), outside)
+      () => (calm.now ? 60_000 : 10_000) + chance.int(0, 10_000),
+      Effect.provideContext(dispatcher, outside),
+      orNowAndThen(() => mayClaim(NOT_BUSY))
     ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach, Effect.asVoid)
   }
 
@@ -170,15 +242,16 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
     const now = clock.currentTimeMillisUnsafe()
     const found: Array<string> = []
     for (const [index, { id }] of hooks.entries()) {
-      const { url } = RECEIVERS[index]!
+      const { types, url } = RECEIVERS[index]!
       const rows = yield* onDatabase(rowsOf(id))
-      if (rows.length !== truth.length)
-        found.push(`O1: ${url} is to hear of ${rows.length} events, and ${truth.length} were recorded`)
+      const wanted = truth.filter(({ type }) => wants(types, type))
+      if (rows.length !== wanted.length)
+        found.push(`O1: ${url} is to hear of ${rows.length} events, and ${wanted.length} were recorded`)
       const lastOf = new Map<string, number>()
       /** Mails with an event whose receipt or death is not known, and those with one that the receiver has not had. */
       const [waits, unheard] = [new Set<string>(), new Set<string>()]
       for (const [at, row] of rows.entries()) {
-        const { subject, type } = truth[at] ?? { subject: row.id, type: row.type }
+        const { subject, type } = wanted[at] ?? { subject: row.id, type: row.type }
         const first = received.get(row.messageId)
         if (row.state === "delivered" && first === undefined)
           found.push(`O1: ${type} of ${subject} counts as received at ${url}, which never had it`)
@@ -199,6 +272,6 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
     return isOn ? found : []
   })
 
-  return { telling, dispatch, violations }
+  return { telling, recorded, dispatch, violations }
 }
 export type Hooks = ReturnType<typeof makeHooks>

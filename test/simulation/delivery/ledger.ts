@@ -53,8 +53,10 @@ export interface Ledger {
   readonly posted: (text: string) => void
   readonly alarmChanged: (change: AlarmChange, moved: boolean) => void
   readonly noticeConfirmed: (notice: AlarmNotice) => void
-  /** Whether an alarm fires, or has a notice that has not gone out. */
-  readonly hasOpenAlarms: () => boolean
+  /** The alarms that fire, and since when they have been calm. */
+  readonly firing: ReadonlyMap<AlarmName, number | undefined>
+  /** Whether an alarm has a notice that has not gone out. */
+  readonly hasOpenNotices: () => boolean
   readonly eventRecorded: (entry: EventEntry, recorded: RecordedEvent) => void
   readonly alertClaimed: (sendId: string) => void
   readonly statusesSeen: (rows: ReturnType<MailDatabase["rows"]>) => void
@@ -93,7 +95,8 @@ export const makeLedger = (): Ledger => {
   const droppedAlerts = new Set<string>()
   const alertClaims = new Map<string, number>()
   const alertClaimed = (sendId: string) => void alertClaims.set(sendId, (alertClaims.get(sendId) ?? 0) + 1)
-  const openAlarms = new Set<string>()
+  const firing = new Map<AlarmName, number | undefined>()
+  const openNotices = new Set<string>()
   const backfilledSends = new Set<string>()
   const dueNotices: Array<DueNotice> = []
   const inForce: Array<InForce> = []
@@ -124,15 +127,16 @@ export const makeLedger = (): Ledger => {
     posted: (text) => void posts.push(text),
     alarmChanged: ({ detail, name, notice, to }, moved) => {
       if (!moved) return
-      if (to.firing) openAlarms.add(name)
-      else openAlarms.delete(name)
+      if (to.firing) firing.set(name, to.calmSince)
+      else firing.delete(name)
       if (notice === undefined) return
       const keyPrefix = keyPrefixOf(name, to.episode, notice)
-      openAlarms.add(keyPrefix)
+      openNotices.add(keyPrefix)
       dueNotices.push({ keyPrefix, text: renderMail(alarmMail(name, notice, detail, BASE_URL)).text })
     },
-    noticeConfirmed: ({ alarm, episode, kind }) => void openAlarms.delete(keyPrefixOf(alarm, episode, kind)),
-    hasOpenAlarms: () => openAlarms.size > 0,
+    noticeConfirmed: ({ alarm, episode, kind }) => void openNotices.delete(keyPrefixOf(alarm, episode, kind)),
+    firing,
+    hasOpenNotices: () => openNotices.size > 0,
     alertClaims,
     alertClaimed,
     alertConfirmed: (sendId) => void openAlerts.delete(sendId),
@@ -220,26 +224,44 @@ export const watched = (
   return { database: seenDatabase, look }
 }
 
+/** Whether an event is in the log, or a later one of its mail. */
+const isRecorded = (row: ReturnType<MailDatabase["rows"]>[number] | undefined, name: string): boolean => {
+  const status = statusOfEvent(name)
+  return (
+    row !== undefined &&
+    (status === undefined || isTerminal(row.status) || statusRank(row.status) >= statusRank(status))
+  )
+}
+
+const rowsByMessage = (database: MailDatabase) =>
+  new Map(database.rows().map((row) => [row.providerMessageId, row]))
+
 /** Whether every event that a process acknowledged, and every one that the poll can see, is in the log (E1). */
 export const missingEvents = (
   database: MailDatabase,
   mails: ReadonlyArray<VendorMail>
 ): ReadonlyArray<string> => {
-  const rows = new Map(database.rows().map((row) => [row.providerMessageId, row]))
+  const rows = rowsByMessage(database)
   return mails.flatMap(({ events, messageId, provider }) => {
-    const row = rows.get(messageId)
     const wanted = events.filter(({ acknowledged }) => acknowledged)
     const last = events.at(-1)
     const polled = provider === "provider_a" && last !== undefined ? [last] : []
     return [
       ...wanted.map((event) => [event, "was acknowledged"] as const),
       ...polled.map((event) => [event, "is in the list"] as const)
-    ].flatMap(([{ name }, why]) => {
-      const status = statusOfEvent(name)
-      const recorded =
-        row !== undefined &&
-        (status === undefined || isTerminal(row.status) || statusRank(row.status) >= statusRank(status))
-      return recorded ? [] : [`E1: ${name} of ${messageId} ${why}, and is not in the log`]
-    })
+    ].flatMap(([{ name }, why]) =>
+      isRecorded(rows.get(messageId), name)
+        ? []
+        : [`E1: ${name} of ${messageId} ${why}, and is not in the log`]
+    )
+  })
+}
+
+/** Whether the poll would find news now. */
+export const hasNews = (database: MailDatabase, mails: ReadonlyArray<VendorMail>, now: number): boolean => {
+  const rows = rowsByMessage(database)
+  return mails.some(({ events, messageId, provider }) => {
+    const last = provider === "provider_a" ? events.findLast(({ at }) => at <= now) : undefined
+    return last !== undefined && !isRecorded(rows.get(messageId), last.name)
   })
 }

@@ -6,10 +6,11 @@ import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"
 import { dedupes } from "../../../src/domain/mail/provider.ts"
 import { blockedAddresses, type Category } from "../../../src/domain/mail/suppression/policy.ts"
 import { anyId } from "../../support/any-id.ts"
-import { runSeeded, type SimClock } from "../kernel.ts"
+import { makeChance, runSeeded, type SimClock } from "../kernel.ts"
 import type { Attempt } from "../mail/provider-model.ts"
+import { queueingClient } from "../mail/queue.ts"
 import type { SimProvider } from "../providers.ts"
-import type { Run, RunOptions, SimulatedWorld } from "../world.ts"
+import type { Limits, Run, RunOptions, SimulatedWorld } from "../world.ts"
 import { BUGS } from "./bugs.ts"
 import { missingEvents } from "./ledger.ts"
 import { ALERT_INBOX, type DeliveryWorld, FAULTS, makeWorld } from "./setting.ts"
@@ -100,6 +101,24 @@ const caller = (world: DeliveryWorld, ask: Ask, roughMs: number) =>
     }
   })
 
+/** Callers who queue mail, may roll back, ask again and cancel. */
+const queueMails = ({ queueing }: DeliveryWorld, seed: number, { size }: Limits, roughMs: number) => {
+  const people = makeChance(seed + 13_000_003)
+  return Effect.forEach(
+    Array.from({ length: Math.ceil(size / 2) }, (_, n) => `queued-${n}`),
+    (key) => {
+      const mail = {
+        to: `u${people.int(0, 4)}@x.test`,
+        category: people.pick<Category>(["transactional", "auth", "notification", "marketing"])
+      }
+      return Effect.forkDetach(
+        queueingClient({ chance: people, isMixed: false, mail, queueing }, key, roughMs)
+      )
+    },
+    { discard: true }
+  )
+}
+
 /** Kills, freezes and starts processes, and does what people do, while things go wrong. */
 const nemesis = (world: DeliveryWorld, roughMs: number) =>
   Effect.gen(function* () {
@@ -136,6 +155,7 @@ const nemesis = (world: DeliveryWorld, roughMs: number) =>
           saw("person erased")
           note(() => `${email} is erased`)
           yield* database.erase(email)
+          if (world.queueing.isOn) yield* world.queueing.forget(email)
           break
         case 3:
           yield* world.sendByHand
@@ -175,6 +195,10 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
     "SIGKILL",
     "SIGSTOP",
     "chat lost",
+    "queue begins Claimed",
+    "queue moves to deferred",
+    "queue moves to sent",
+    "queue moves to suppressed",
     "receiver answers 500",
     "receiver lost",
     "record event lost",
@@ -211,6 +235,12 @@ const wrongAlerts = (world: DeliveryWorld): ReadonlyArray<string> => {
   return found
 }
 
+/** Q1 to Q5. */
+const queueViolations = ({ providers, queueing }: DeliveryWorld): ReadonlyArray<string> => {
+  const attempts = [...providers.provider_a.attempts, ...providers.provider_b.attempts]
+  return [...queueing.violations(attempts), ...queueing.paceViolations(attempts), ...queueing.disorder]
+}
+
 const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
   Effect.gen(function* () {
     const { database, ledger, mails, processes } = world
@@ -219,7 +249,8 @@ const check = (world: DeliveryWorld, asks: ReadonlyArray<Ask>) =>
       ...unjustified(world),
       ...missingEvents(database, mails),
       ...wrongAlerts(world),
-      ...(yield* world.hooks.violations)
+      ...(yield* world.hooks.violations),
+      ...queueViolations(world)
     ]
     const process = processes.at(-1)
     for (const { category, end, key, to } of asks) {
@@ -267,6 +298,7 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
         }
       })
       for (const ask of asks) yield* Effect.forkDetach(caller(world, ask, roughMs))
+      if (world.queueing.isOn) yield* queueMails(world, seed, options.limits, roughMs)
       yield* Effect.forkDetach(nemesis(world, roughMs))
       yield* Effect.sleep(roughMs)
       world.calm.now = true
@@ -326,6 +358,7 @@ export const deliveryWorld: SimulatedWorld = {
     "SIGSTOP",
     "asked again after a deferral that failed",
     "attempt ambiguous",
+    "cancel finds cancelled",
     "chat lost",
     "claim alert lost",
     "confirm alert lost",

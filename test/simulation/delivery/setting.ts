@@ -26,6 +26,8 @@ import { layer as layerMailer, Mailer } from "../../../src/application/mail/mail
 import { RetryWatch } from "../../../src/application/mail/retry-watch.ts"
 import { layer as layerRetry, RetryHandler } from "../../../src/application/mail/retry.ts"
 import { MailerConfig } from "../../../src/application/mail/sending.ts"
+import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
+import { CALM_MS } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
 import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
@@ -35,9 +37,11 @@ import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { Deferrals } from "../../../src/ports/mail/deferrals.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
+import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "../mail/provider-model.ts"
+import { makeQueueing, type Queueing } from "../mail/queue.ts"
 import {
   alive,
   call,
@@ -59,11 +63,12 @@ import {
   breakDeferrals,
   breakDeliveryLog,
   breakEvent,
+  breakQueue,
   type Bug,
   BUGS
 } from "./bugs.ts"
 import { type Hooks, makeHooks } from "./hooks.ts"
-import { BASE_URL, type Ledger, makeLedger, missingEvents, watched } from "./ledger.ts"
+import { BASE_URL, hasNews, type Ledger, makeLedger, watched } from "./ledger.ts"
 import { listOf, liveOn, notificationOf, type VendorEvent, type VendorMail } from "./vendor.ts"
 
 /** Faults of this world; each draws its chances whether or not it happens. */
@@ -81,7 +86,8 @@ export const FAULTS = [
   "list does not answer",
   "chat refuses",
   "chat loses answers",
-  "event hooks"
+  "event hooks",
+  "send queue"
 ] as const
 type Fault = (typeof FAULTS)[number]
 
@@ -110,6 +116,7 @@ export interface DeliveryWorld {
   readonly broker: DeferBroker
   readonly ledger: Ledger
   readonly hooks: Hooks
+  readonly queueing: Queueing
   readonly mails: Array<VendorMail>
   readonly processes: Array<DeliveryProcess>
   readonly providers: Readonly<Record<SimProvider, ProviderModel>>
@@ -278,6 +285,18 @@ export const makeWorld = (
     deferDelaysSeconds: [120, 600, 900] as const,
     costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
   }
+  const queueing = makeQueueing({
+    clock: kernelClock,
+    database,
+    databaseClock: kernelClock,
+    chronicle,
+    chance: makeChance(seed + 11_000_003),
+    isOn: happens("send queue"),
+    pair: [settings.primary, settings.primary],
+    bug: planted === "queue-cancel-loses" ? "queue-cancels-what-is-sent" : undefined,
+    onReport: () => undefined,
+    longestIdle: 60
+  })
   const broken = {
     ...database,
     recordEvent: (entry: EventEntry) => database.recordEvent(breakEvent(planted, entry))
@@ -292,16 +311,20 @@ export const makeWorld = (
   const [deliveryLog, pollLog] = [Context.get(shared, DeliveryLog), Context.get(shared, PollLog)]
   const deferrals = breakDeferrals(planted, makeDeferrals(database))
 
-  /** What a process sees of the outside, each on a road of its own. */
-  const outsideOf = (process: SimProcess, queue: DeferQueue["Service"]) => {
-    // Each try finds the road as it is then.
-    const road = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
+  const roadOf =
+    (process: SimProcess) =>
+    <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
+      // Each try finds the road as it is then.
       Effect.suspend(() =>
         call(process, chance, roadToStore(), apply, () => {
           saw(`${operation} lost`)
           return lost(operation)
         })
       )
+
+  /** What a process sees of the outside, each on a road of its own. */
+  const outsideOf = (process: SimProcess, queue: DeferQueue["Service"]) => {
+    const road = roadOf(process)
     /** Notes when the database answered this call's look-up: what was blocked by then must not be sent. */
     const asked = <A, E>(operation: string, apply: Effect.Effect<A, E>) =>
       noted(kernelClock, apply, (applied) => road(operation, applied))
@@ -429,18 +452,49 @@ export const makeWorld = (
     Layer.provideMerge(layerMailer)
   )
 
+  /** Whether what is measured may begin or end an alarm. */
+  const mayMoveAlarms = () => {
+    const isBad = measures.now !== NOTHING
+    const calmBefore = kernelClock.currentTimeMillisUnsafe() - CALM_MS
+    return ledger.firing.size === 0
+      ? isBad
+      : [...ledger.firing.values()].some((calmSince) =>
+          isBad ? calmSince !== undefined : calmSince === undefined || calmSince <= calmBefore
+        )
+  }
+
   const spawn = Effect.gen(function* () {
     const process = makeProcess(`P${serial++}`, kernelClock)
     const attached = broker.attach()
     yield* Deferred.await(process.died).pipe(Effect.andThen(attached.kill), Effect.forkDetach)
     const scope = yield* Scope.make()
+    const outside = outsideOf(process, attached.queue)
     const context = yield* Layer.buildWithScope(
-      programs.pipe(
-        Layer.provide(MailTemplates.layer),
-        Layer.provideMerge(Layer.succeedContext(outsideOf(process, attached.queue)))
-      ),
+      programs.pipe(Layer.provide(MailTemplates.layer), Layer.provideMerge(Layer.succeedContext(outside))),
       scope
     )
+    if (queueing.isOn) {
+      const withQueue = queueing.connect(process, outside, {
+        road: roadOf(process),
+        settings,
+        onRecorded: (entry, row) => {
+          if (row !== undefined) hooks.recorded(database, `email.${entry.outcome}`, row)
+          Effect.runSync(Effect.provideService(look, Clock.Clock, kernelClock))
+        },
+        onGranted: () => undefined
+      })
+      const sender = yield* Layer.buildWithScope(
+        layerSender.pipe(
+          Layer.provide(
+            Layer.succeedContext(
+              Context.add(withQueue, SendQueue, breakQueue(planted, Context.get(withQueue, SendQueue)))
+            )
+          )
+        ),
+        scope
+      ).pipe(Effect.provideService(Clock.Clock, process.clock))
+      yield* queueing.consume(process, Context.get(withQueue, SendQueue), Context.get(sender, QueueSender))
+    }
     const here = <A, E>(work: Effect.Effect<A, E>) =>
       Effect.andThen(alive(process), Effect.provideService(traced(work), Clock.Clock, process.clock))
     /** Once nothing fails any more, ten times less often: it only has to happen. */
@@ -453,12 +507,12 @@ export const makeWorld = (
     yield* every(
       60_000,
       Effect.provide(watchAlarms, context),
-      orNowAndThen(() => measures.now !== NOTHING || ledger.hasOpenAlarms())
+      orNowAndThen(() => ledger.hasOpenNotices() || mayMoveAlarms())
     )
     yield* every(
       120_000,
       Context.get(context, EventPoll).run,
-      orNowAndThen(() => !calm.now || missingEvents(database, mails).length > 0)
+      orNowAndThen(() => hasNews(database, mails, kernelClock.currentTimeMillisUnsafe()))
     )
     yield* attached.queue
       .consume((message) => here(Context.get(context, RetryHandler).handle(message)), { concurrency: 3 })
@@ -514,6 +568,7 @@ export const makeWorld = (
     broker,
     ledger,
     hooks,
+    queueing,
     mails,
     processes,
     providers,

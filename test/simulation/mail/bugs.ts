@@ -1,10 +1,13 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 
 import type { Mailer } from "../../../src/application/mail/mailer.ts"
 import type { RetryHandler } from "../../../src/application/mail/retry.ts"
 import { newUse } from "../../../src/domain/mail/claim.ts"
 import { type MailProvider, ProviderFailure } from "../../../src/ports/mail/mail-provider.ts"
 import type { BeganRetry, MailStore } from "../../../src/ports/mail/mail-store.ts"
+
+/** How many retries a process handles at once. */
+export const HANDLED_AT_ONCE = 3
 
 /**
  * Defects that can be switched on, to see the oracle find them: a simulation that finds nothing proves nothing until it has
@@ -131,8 +134,13 @@ export const breakHandler = (
         handle: (message) =>
           handler.handle({ ...message, request: { ...message.request, key: `${message.request.key} again` } })
       }
-    case "ack-before-work":
-      return { handle: (message) => Effect.asVoid(Effect.forkDetach(handler.handle(message))) }
+    case "ack-before-work": {
+      // As many at once as the consumer handles: without a limit the copies that each puts back multiply, and the run has no end.
+      const places = Semaphore.makeUnsafe(HANDLED_AT_ONCE)
+      return {
+        handle: (message) => Effect.asVoid(Effect.forkDetach(places.withPermits(1)(handler.handle(message))))
+      }
+    }
     default:
       return handler
   }

@@ -19,7 +19,7 @@ import type { Chance, SimClock } from "../kernel.ts"
 import { alive, call, CallTrace, makeProcess, noted, type Road, type SimProcess, traced } from "../process.ts"
 import { simCrypto } from "../sim-crypto.ts"
 import type { Chronicle } from "../world.ts"
-import { breakHandler, breakMailer, breakProvider, breakStore, type Bug } from "./bugs.ts"
+import { breakHandler, breakMailer, breakProvider, breakStore, type Bug, HANDLED_AT_ONCE } from "./bugs.ts"
 import type { Receive, Report } from "./oracle.ts"
 import type { ProviderModel } from "./provider-model.ts"
 import { type Queueing } from "./queue.ts"
@@ -218,7 +218,7 @@ const consume = (
             )
           )
         }),
-      { concurrency: 3 }
+      { concurrency: HANDLED_AT_ONCE }
     )
     .pipe(
       Effect.tapError(() => Effect.sync(() => process.dead || chronicle.saw("consumer ended"))),

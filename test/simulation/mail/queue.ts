@@ -10,6 +10,7 @@ import { continuation } from "../../../src/domain/mail/claim.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { QUEUE_ORDER, SET_ASIDE } from "../../../src/domain/mail/queue.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
+import type { Category } from "../../../src/domain/mail/suppression/policy.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
 import { type PaceLimit, SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
@@ -27,6 +28,7 @@ const LEASE_MS = 12_000
 interface Asked {
   readonly id: QueueId
   readonly subject: string
+  readonly to: string
   /** Its place in the order of categories. */
   readonly lane: number
   /** Its transaction was rolled back. */
@@ -47,7 +49,8 @@ interface Road {
     apply: Effect.Effect<A, StoreUnavailable>
   ) => Effect.Effect<A, StoreUnavailable>
   readonly settings: MailerConfig["Service"]
-  readonly onRecorded: (entry: RecordSend) => void
+  /** `row`: the one that was written in the log. */
+  readonly onRecorded: (entry: RecordSend, row: LogRowId | undefined) => void
   readonly onGranted: (subject: string, isNew: boolean) => void
 }
 
@@ -62,6 +65,14 @@ interface QueueingOptions {
   readonly pair: readonly [Provider, Provider]
   readonly bug: Bug | undefined
   readonly onReport: (report: Report) => void
+  /** How many times longer the wait for the next look becomes where nothing was due for a while. */
+  readonly longestIdle?: number
+}
+
+/** What a queued mail is, whose content does not matter. */
+interface QueuedMail {
+  readonly to: string
+  readonly category: Category
 }
 
 /** How many processes a fleet has at the most. */
@@ -127,7 +138,7 @@ const broken = (bug: Bug | undefined, queue: SendQueue["Service"]): SendQueue["S
 
 /** The queue of a world: what its callers asked for, and the senders of its processes. */
 export const makeQueueing = (options: QueueingOptions) => {
-  const { bug, chance, chronicle, clock, database, databaseClock, isOn } = options
+  const { bug, chance, chronicle, clock, database, databaseClock, isOn, longestIdle = 8 } = options
   const now = () => clock.currentTimeMillisUnsafe()
   const asked = new Map<QueueId, Asked>()
   const { queue: whole, queued } = makeSendQueue(database)
@@ -207,7 +218,7 @@ export const makeQueueing = (options: QueueingOptions) => {
             Effect.sync(() => {
               chronicle.saw(moved === undefined ? "queue passed on" : `queue moves to ${move.state}`)
               if (moved === undefined || move.record === undefined) return
-              onRecorded(move.record)
+              onRecorded(move.record, move.writesRow ? moved.sendId : undefined)
               const request = asked.get(move.id)
               if (move.result === null || request === undefined) return
               options.onReport({
@@ -223,6 +234,14 @@ export const makeQueueing = (options: QueueingOptions) => {
         )
     }
   }
+
+  const cancel = (id: QueueId) =>
+    Effect.gen(function* () {
+      const state = yield* Effect.orDie(inItsTime(inner.cancel(id)))
+      chronicle.saw(`cancel finds ${state}`)
+      const request = asked.get(id)
+      if (state === "cancelled" && request !== undefined) request.cancelledAt ??= now()
+    })
 
   return {
     isOn,
@@ -244,7 +263,7 @@ export const makeQueueing = (options: QueueingOptions) => {
       return repeatedly(
         process,
         // Where nothing was due for a while it looks less often: most of a run is such looks.
-        () => chance.int(200, 1_500) * Math.min(8, 1 + Math.floor(idle / 8)),
+        () => chance.int(200, 1_500) * Math.min(longestIdle, 1 + Math.floor((idle * longestIdle) / 64)),
         take,
         () => {
           const isDue = queued().some(
@@ -256,12 +275,15 @@ export const makeQueueing = (options: QueueingOptions) => {
       ).pipe(Effect.provideService(Clock.Clock, process.clock), Effect.forkDetach)
     },
     /** Queues a mail; a lost answer is asked for again. */
-    enqueue: (key: string, subject: string, isAlone: boolean, delayMs: number) =>
+    enqueue: (key: string, subject: string, isAlone: boolean, delayMs: number, mail?: QueuedMail) =>
       Effect.gen(function* () {
         const sendAt = databaseClock.currentTimeMillisUnsafe() + delayMs
-        const category = chance.pick(["auth", "transactional", "marketing"] as const)
-        const request = {
+        const { category, to } = mail ?? {
           to: "a@x.test",
+          category: chance.pick(["auth", "transactional", "marketing"] as const)
+        }
+        const request = {
+          to,
           subject,
           text: "t",
           category,
@@ -279,6 +301,7 @@ export const makeQueueing = (options: QueueingOptions) => {
           asked.set(id, {
             id,
             subject,
+            to,
             lane: QUEUE_ORDER.indexOf(category),
             isUndone: false,
             isAlone,
@@ -296,13 +319,14 @@ export const makeQueueing = (options: QueueingOptions) => {
         return Effect.orDie(inItsTime(inner.cancel(id)))
       }),
     sendsUncommitted: bug === "queue-sends-uncommitted",
-    cancel: (id: QueueId) =>
-      Effect.gen(function* () {
-        const state = yield* Effect.orDie(inItsTime(inner.cancel(id)))
-        chronicle.saw(`cancel finds ${state}`)
-        const request = asked.get(id)
-        if (state === "cancelled" && request !== undefined) request.cancelledAt ??= now()
-      }),
+    cancel,
+    /** A person is erased: what waits for them is cancelled, as `erase_queued_person` does. */
+    forget: (email: string) =>
+      Effect.forEach(
+        [...asked.values()].filter(({ to }) => to === email),
+        ({ id }) => cancel(id),
+        { discard: true }
+      ),
     disorder,
     /** Q5: over any second the queue asks at most at its rate, and once more. */
     paceViolations: (attempts: ReadonlyArray<Attempt>): ReadonlyArray<string> => {
@@ -357,24 +381,32 @@ export const queueingClient = (
   {
     chance,
     isMixed,
+    mail,
     queueing
-  }: { readonly chance: Chance; readonly isMixed: boolean; readonly queueing: Queueing },
+  }: {
+    readonly chance: Chance
+    readonly isMixed: boolean
+    readonly mail?: QueuedMail
+    readonly queueing: Queueing
+  },
   key: string,
   roughMs: number,
   mostWorkMs = 60_000
 ) =>
   Effect.gen(function* () {
+    const subject = mail === undefined ? key : `${mail.category} ${key}`
+    const enqueue = (waitMs: number) => queueing.enqueue(key, subject, !isMixed, waitMs, mail)
     yield* Effect.sleep(chance.int(0, roughMs / 2))
     const delayMs = chance.bool(0.3) ? chance.int(1_000, 600_000) : 0
     const isUndone = chance.bool(0.15)
     const workMs = chance.int(0, mostWorkMs)
-    const early = queueing.sendsUncommitted ? yield* queueing.enqueue(key, key, !isMixed, delayMs) : undefined
+    const early = queueing.sendsUncommitted ? yield* enqueue(delayMs) : undefined
     yield* Effect.sleep(workMs)
     if (isUndone && early !== undefined) yield* queueing.undo(early)
     if (isUndone) return
-    const id = early ?? (yield* queueing.enqueue(key, key, !isMixed, delayMs))
+    const id = early ?? (yield* enqueue(delayMs))
     if (id === undefined) return
-    if (chance.bool(0.3)) yield* queueing.enqueue(key, key, !isMixed, delayMs)
+    if (chance.bool(0.3)) yield* enqueue(delayMs)
     if (!chance.bool(0.3)) return
     yield* Effect.sleep(chance.int(0, 120_000))
     yield* queueing.cancel(id)

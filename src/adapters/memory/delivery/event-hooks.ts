@@ -16,52 +16,53 @@ import { deliveryRow, type HookDelivery, type HookTables, iso, makeHookTables } 
 
 const DAY_MS = 86_400_000
 
-export const claim = (
+/** What a claim gives now: of one subject one after the other, and no more of a hook than it has places. */
+export const claimable = (
   { hooks, of }: HookTables,
-  { busy, each, lease, leaseMs, limit }: ClaimRequest,
+  { busy, each, limit }: Pick<ClaimRequest, "busy" | "each" | "limit">,
   now: number
 ) =>
   [...hooks.values()]
     .filter(({ offBy }) => offBy === null)
     .flatMap((hook) => {
-      const all = of(hook.id)
       const places = (hook.failingSince === undefined ? each : 1) - (busy.get(hook.id) ?? 0)
-      return all
-        .filter(
-          (one, index) =>
-            one.state === "pending" &&
-            one.dueAt <= now &&
-            (one.again ||
-              !all
-                .slice(0, index)
-                .some(
-                  (before) => before.state === "pending" && !before.again && before.subject === one.subject
-                ))
-        )
+      /** Subjects with an event before, which these wait for. */
+      const waitedFor = new Set<string>()
+      return of(hook.id)
+        .filter((one) => {
+          if (one.state !== "pending") return false
+          const isNext = one.again || !waitedFor.has(one.subject)
+          if (!one.again) waitedFor.add(one.subject)
+          return isNext && one.dueAt <= now
+        })
         .slice(0, Math.max(0, places))
         .map((one) => ({ hook, one }))
     })
     .slice(0, limit)
-    .map(({ hook, one }) => {
-      one.lease = lease
-      one.dueAt = now + leaseMs
-      one.tries += 1
-      one.triedAt = now
-      const { body, hookId, id, messageId, tries } = one
-      const secrets = [
-        hook.secret,
-        ...(hook.old !== undefined && hook.old.until > now ? [hook.old.secret] : [])
-      ]
-      return {
-        id,
-        hookId,
-        messageId,
-        body,
-        tries,
-        url: hook.url,
-        secrets: secrets.map((text) => Redacted.make(text))
-      }
-    })
+
+export const claim = (tables: HookTables, request: ClaimRequest, now: number) => {
+  const { lease, leaseMs } = request
+  return claimable(tables, request, now).map(({ hook, one }) => {
+    one.lease = lease
+    one.dueAt = now + leaseMs
+    one.tries += 1
+    one.triedAt = now
+    const { body, hookId, id, messageId, tries } = one
+    const secrets = [
+      hook.secret,
+      ...(hook.old !== undefined && hook.old.until > now ? [hook.old.secret] : [])
+    ]
+    return {
+      id,
+      hookId,
+      messageId,
+      body,
+      tries,
+      url: hook.url,
+      secrets: secrets.map((text) => Redacted.make(text))
+    }
+  })
+}
 
 export const end = (
   { deliveries, hooks }: HookTables,
@@ -92,7 +93,7 @@ export const end = (
   one.answer = answer
 }
 
-const tend = ({ deliveries, hooks, of }: HookTables, now: number) => {
+const tend = ({ deliveries, drop, hooks, of }: HookTables, now: number) => {
   const silent = [...hooks.values()].filter(
     ({ failedAt = 0, failingSince = now, offBy }) =>
       offBy === null && failingSince <= now - SILENT_DAYS * DAY_MS && failedAt > now - DAY_MS
@@ -104,8 +105,7 @@ const tend = ({ deliveries, hooks, of }: HookTables, now: number) => {
       one.endedAt = now
     }
   }
-  for (const { endedAt = now, id } of deliveries.values())
-    if (endedAt < now - 30 * DAY_MS) deliveries.delete(id)
+  for (const one of deliveries.values()) if ((one.endedAt ?? now) < now - 30 * DAY_MS) drop(one)
   return silent.map(({ id }) => id)
 }
 
@@ -198,8 +198,9 @@ const desk = (
   }
 }
 
-const makeServices = (tables: HookTables) => {
-  const { add, deliveries, hooks, of, secret, write } = tables
+/** Event hooks on these tables, and who writes their events. */
+export const makeEventHooks = (tables: HookTables) => {
+  const { add, drop, hooks, of, secret, write } = tables
   const service = EventHooks.of({
     ...desk(tables),
     add: ({ enabled, types, url }) =>
@@ -235,7 +236,7 @@ const makeServices = (tables: HookTables) => {
     remove: (id) =>
       Effect.sync(() => {
         if (hooks.get(id)?.fromSettings !== false) return false
-        for (const one of of(id)) deliveries.delete(one.id)
+        for (const one of of(id)) drop(one)
         return hooks.delete(id)
       }),
     deliveries: ({ hookId, limit, state }) =>
@@ -264,5 +265,5 @@ const makeServices = (tables: HookTables) => {
 
 /** Event hooks in memory, and who writes their events. */
 export const layer: Layer.Layer<EventHooks | HookEvents> = Layer.effectContext(
-  Effect.sync(() => makeServices(makeHookTables()))
+  Effect.sync(() => makeEventHooks(makeHookTables()))
 )

@@ -59,7 +59,21 @@ export const makeHookTables = () => {
   let made = 0
   const id = () => `00000000-0000-4000-8000-${String((made += 1)).padStart(12, "0")}`
   const secret = () => `whsec_${Buffer.from(id()).toString("base64")}`
-  const of = (hookId: string) => [...deliveries.values()].filter((one) => one.hookId === hookId)
+  const byHook = new Map<string, Array<HookDelivery>>()
+  const of = (hookId: string): ReadonlyArray<HookDelivery> => byHook.get(hookId) ?? []
+  const put = (one: HookDelivery) => {
+    deliveries.set(one.id, one)
+    const all = byHook.get(one.hookId)
+    if (all === undefined) byHook.set(one.hookId, [one])
+    else all.push(one)
+  }
+  const drop = ({ hookId, id: gone }: HookDelivery) => {
+    deliveries.delete(gone)
+    byHook.set(
+      hookId,
+      of(hookId).filter((one) => one.id !== gone)
+    )
+  }
 
   const write = (hook: Hook, type: string, subject: string, body: string, now: number) => {
     const dies = hook.offBy === "itself"
@@ -80,7 +94,7 @@ export const makeHookTables = () => {
       endedAt: dies ? now : undefined,
       answer: undefined
     }
-    deliveries.set(delivery.id, delivery)
+    put(delivery)
     return delivery
   }
 
@@ -115,6 +129,6 @@ export const makeHookTables = () => {
     return added
   }
 
-  return { hooks, deliveries, of, write, row, add, secret }
+  return { hooks, deliveries, of, put, drop, write, row, add, secret }
 }
 export type HookTables = ReturnType<typeof makeHookTables>

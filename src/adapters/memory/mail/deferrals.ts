@@ -22,7 +22,9 @@ const deferralEnd = (
     rows.find(({ idempotencyKey }) => idempotencyKey === key)?.keyHash ??
     createHash("sha256").update(key).digest("hex")
   // When a send found no claim store and its rows were lost, only the tag in its event identifies its key's first use.
-  const first = createHmac("sha256", secret).update(`${keyHash} ${FIRST_USE}`).digest("hex")
+  const first = rows.some((row) => row.keyHash === null && row.keyTag !== null)
+    ? createHmac("sha256", secret).update(`${keyHash} ${FIRST_USE}`).digest("hex")
+    : undefined
   const own = rows.filter((row) => row.keyHash === keyHash || (row.keyHash === null && row.keyTag === first))
   if (own.some(({ outcome, providerMessageId }) => outcome === "sent" || providerMessageId !== null))
     return "sent"
