@@ -227,6 +227,18 @@ it.each([
   }
 )
 
+it("the API's reference is no wider than its window, and keeps its policy", async () => {
+  const { complaints, page: visitor } = await openPage(browser, url)
+  await visitor.goto(`${url}/docs`)
+  await visitor.locator(".parameter-item-trigger").first().waitFor({ state: "attached" })
+  for (const width of [1280, 390, 320]) {
+    await visitor.setViewportSize({ width, height: 800 })
+    expect([width, await visitor.evaluate("document.scrollingElement.scrollWidth")]).toEqual([width, width])
+  }
+  // It says how long its own steps take, too.
+  expect(complaints.filter((one) => /^loads|Content Security Policy/.test(one))).toEqual([])
+})
+
 it("the server gone is said in the same words on every page that reads by itself", async () => {
   const opened: Array<readonly [string, Page]> = []
   const open = async (from: Page, paths: ReadonlyArray<string>) => {
