@@ -8,7 +8,7 @@ import { fillInstallation, pagesOf } from "../support/every-page.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
 import { findings } from "../support/processes/axe.ts"
 import { makeFolder, runChild } from "../support/processes/child.ts"
-import { brokenWords, smallTargets, unreached } from "../support/processes/page-looks.ts"
+import { brokenWords, cutTables, smallTargets, unreached } from "../support/processes/page-looks.ts"
 import { openFirefox, openWebKit, type Tab } from "./drivers.ts"
 import { startReporting } from "./reporting.ts"
 
@@ -80,6 +80,7 @@ try {
         "[document.scrollingElement.scrollWidth, document.documentElement.clientWidth]"
       )
       if (wide > room) wrong.push(`${wide} px wide in ${room} px`)
+      wrong.push(...(await cutTables(page)))
       if (width < 1280) wrong.push(...(await smallTargets(page)), ...(await brokenWords(page)))
     }
     wrong.push(...(await findings(page)).violations, ...(await unreached(page)))

@@ -33,6 +33,12 @@ export const brokenWords = (page: Evaluating): Promise<ReadonlyArray<string>> =>
       : []
   )`)
 
+/** Tables of which a part is seen only by scrolling sideways, such as the buttons of its rows. */
+export const cutTables = (page: Evaluating): Promise<ReadonlyArray<string>> =>
+  page.evaluate(`[...document.querySelectorAll(".table")]
+    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+    .map((one) => "a table is cut off: " + one.querySelector("caption").textContent)`)
+
 /** What of a page Tab does not lead to, and what does not show that it has the focus. */
 export const unreached = async (page: Operated): Promise<ReadonlyArray<string>> => {
   await page.evaluate(`(() => {
