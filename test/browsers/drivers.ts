@@ -1,6 +1,6 @@
 /** Firefox and WebKit as they are installed on a machine, driven by what they speak themselves: no package brings either. */
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -14,7 +14,7 @@ export interface Tab {
   /** Presses keys, one after another: characters, or `Tab`, `Enter`, `Space`. */
   readonly press: (...keys: ReadonlyArray<string>) => Promise<void>
   readonly width: (pixels: number) => Promise<void>
-  /** What the browser logged as errors. */
+  /** What the browser logged as errors; WebKit tells nothing of it. */
   readonly errors: ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
@@ -119,19 +119,42 @@ export const openFirefox = async (): Promise<Tab> => {
   return tab
 }
 
-/** WebKitGTK, by its WebDriver; it needs a display, such as `xvfb-run` makes. */
+/** Its window is as wide as its toolbar at least: with this theme less than 320 pixels. */
+const NARROW_TOOLBAR =
+  "* { min-width: 0; min-height: 0; padding: 0; margin: 0; font-size: 1px; border-width: 0; }"
+
+/** WebKitGTK, by its WebDriver; where there is no display it gets one of its own. */
 export const openWebKit = async (): Promise<Tab> => {
   const binary = process.env["WEBKIT_MINIBROWSER"] ?? "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser"
+  const folder = await mkdtemp(join(tmpdir(), "postlane-webkit-"))
+  await mkdir(join(folder, "gtk-3.0"))
+  await writeFile(join(folder, "gtk-3.0", "gtk.css"), NARROW_TOOLBAR)
+  const screen =
+    process.env["DISPLAY"] === undefined
+      ? await started("Xvfb", ["-displayfd", "1", "-screen", "0", "1600x1200x24"], /^(\d+)$/)
+      : undefined
   const port = 20_000 + (process.pid % 20_000)
-  const driver = spawn("WebKitWebDriver", [`--port=${port}`], { stdio: "ignore" })
+  const driver = spawn("WebKitWebDriver", [`--port=${port}`], {
+    stdio: "ignore",
+    env: {
+      ...process.env,
+      ...(screen && { DISPLAY: `:${screen.said}` }),
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CACHE_HOME: folder
+    }
+  })
+  const driverEnded = new Promise<never>((_, reject) => driver.once("error", reject))
+  driverEnded.catch(() => undefined)
   process.once("exit", () => driver.kill("SIGKILL"))
-  const call = async <A = void>(method: string, path: string, body?: object): Promise<A> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const call = async <A = void>(method: string, to: string, body?: object): Promise<A> => {
+    const asked = fetch(`http://127.0.0.1:${port}${to}`, {
       method,
       ...(body && { body: JSON.stringify(body) })
     })
+    const response = await Promise.race([asked, driverEnded])
     const { value } = (await response.json()) as { readonly value: A & { readonly message?: string } }
-    if (!response.ok) throw new Error(`${path}: ${value.message}`)
+    if (!response.ok) throw new Error(`${to}: ${value.message}`)
     return value
   }
   for (let tries = 0; ; tries += 1) {
@@ -147,23 +170,26 @@ export const openWebKit = async (): Promise<Tab> => {
   const { sessionId } = await call<{ readonly sessionId: string }>("POST", "/session", {
     capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } }
   })
-  const at = (path: string) => `/session/${sessionId}${path}`
+  const at = (to: string) => `/session/${sessionId}${to}`
   return {
     open: (url) => call("POST", at("/url"), { url }),
-    run: async (expression) =>
-      JSON.parse(
-        await call<string>("POST", at("/execute/async"), {
-          script: `const done = arguments[arguments.length - 1]; Promise.resolve(${expression}).then((value) => done(JSON.stringify(value ?? null)), (failure) => done(JSON.stringify(String(failure))))`,
-          args: []
-        })
-      ),
+    run: async (expression) => {
+      const answer = await call<readonly [boolean, string]>("POST", at("/execute/async"), {
+        script: `const done = arguments[arguments.length - 1]; Promise.resolve().then(() => ${expression}).then((value) => done([true, JSON.stringify(value ?? null)]), (failure) => done([false, String(failure)]))`,
+        args: []
+      })
+      if (!answer[0]) throw new Error(answer[1])
+      return JSON.parse(answer[1])
+    },
     press: (...keys) => call("POST", at("/actions"), { actions: actions(keys) }),
-    // A window that is no narrower than its frame's buttons: what the page has is measured in it.
     width: (pixels) => call("POST", at("/window/rect"), { width: pixels, height: HEIGHT }),
     errors: [],
     close: async () => {
       await call("DELETE", at(""))
       driver.kill("SIGKILL")
+      screen?.stop()
+      await sleep(500)
+      await rm(folder, { recursive: true, force: true })
     }
   }
 }

@@ -2,14 +2,15 @@
  * The main paths in a browser that is installed here, by keyboard alone: `npm run test:browsers -- firefox|webkit`. Starts an instance
  * of its own; prints a line for each thing that was tried, and fails where one is not so. Chromium is what `npm test` uses.
  */
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { fillInstallation, pagesOf } from "../support/every-page.ts"
 import { numbered } from "../support/files/pdf-samples.ts"
+import { findings } from "../support/processes/axe.ts"
 import { makeFolder, runChild } from "../support/processes/child.ts"
+import { brokenWords, cutTables, smallTargets, unreached } from "../support/processes/page-looks.ts"
 import { openFirefox, openWebKit, type Tab } from "./drivers.ts"
+import { startReporting } from "./reporting.ts"
 
 const BROWSERS: Readonly<Record<string, () => Promise<Tab>>> = { firefox: openFirefox, webkit: openWebKit }
 const name = process.argv[2] ?? "firefox"
@@ -20,7 +21,6 @@ if (open === undefined) {
 }
 
 const [SECRET, ADMIN, OWNER] = ["browsers-secret", "browsers-admin-token-4711", "browsers-owner-token-4711"]
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const WAIT_MS = 30_000
 
 const folder = await makeFolder()
@@ -39,9 +39,10 @@ const check = (what: string, holds: boolean, more: unknown = "") => {
   console.log(`${holds ? "ok    " : "FAILED"} ${what}${holds ? "" : ` ${JSON.stringify(more)}`}`)
 }
 
+const direct = await server.line((line) => /^ {2}API +(\S+)/.exec(line)?.[1])
+const { reports, stop, url: api } = await startReporting(direct)
 const tab = await open()
 try {
-  const api = await server.line((line) => /^ {2}API +(\S+)/.exec(line)?.[1])
   const holds = async (what: string, expression: string) => {
     const until = Date.now() + WAIT_MS
     let now = false
@@ -59,20 +60,35 @@ try {
     }
     check(`the keyboard reaches ${selector}`, false)
   }
+  const page = { evaluate: tab.run, keyboard: { press: (key: string) => tab.press(key) } }
+  /** A page's script has asked for what the page is about, and its styles have settled. */
+  const filled = async () => {
+    const until = Date.now() + WAIT_MS
+    const isFilled = "document.getElementById('loading')?.checkVisibility() !== true"
+    while (!(await tab.run<boolean>(isFilled)) && Date.now() < until) await sleep(100)
+    await sleep(300)
+    return tab.run<boolean>(isFilled)
+  }
+  /** All that a page's one line says: where it holds nothing else is said. */
   const look = async (path: string) => {
-    for (const width of [1280, 320]) {
+    const wrong: Array<unknown> = []
+    for (const width of [320, 768, 1280]) {
       await tab.width(width)
       await tab.open(`${api}${path}`)
-      await sleep(500)
-      const wide = await tab.run<ReadonlyArray<number>>(
+      if (!(await filled())) wrong.push("it is still loading")
+      const [wide = 0, room = 0] = await tab.run<ReadonlyArray<number>>(
         "[document.scrollingElement.scrollWidth, document.documentElement.clientWidth]"
       )
-      check(`${path} fits into ${wide[1]} px`, wide[0]! <= wide[1]!, wide)
+      if (wide > room) wrong.push(`${wide} px wide in ${room} px`)
+      wrong.push(...(await cutTables(page)))
+      if (width < 1280) wrong.push(...(await smallTargets(page)), ...(await brokenWords(page)))
     }
-    const broken = await tab.run<ReadonlyArray<string>>(
-      `(async () => { if (!window.axe) { ${AXE}; } const { violations } = await window.axe.run({ iframes: false }); return violations.map(({ id }) => id) })()`
+    wrong.push(...(await findings(page)).violations, ...(await unreached(page)))
+    check(
+      `${path}: fits, no word breaks, targets have 24 px, axe finds nothing, Tab leads everywhere`,
+      wrong.length === 0,
+      wrong
     )
-    check(`${path} passes axe`, broken.length === 0, broken)
   }
   const signIn = async (token: string, home: string) => {
     await tab.open(`${api}/sign-in`)
@@ -121,9 +137,11 @@ try {
   await tab.press("Enter")
   await holds("it is converted by keyboard", "document.body.innerText.split('Open result').length === 3")
   await lookAt("owner")
+  check("no page broke its policy", reports.length === 0, reports)
   check("nothing was logged as an error", tab.errors.length === 0, tab.errors)
 } finally {
   await tab.close()
+  stop()
   await server.destroy()
   await folder.remove()
 }

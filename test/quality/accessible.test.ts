@@ -10,6 +10,7 @@ import { foreignPdfs } from "../support/files/pdf-files.ts"
 import { linked, numbered, tagged, withForm, withImage } from "../support/files/pdf-samples.ts"
 import { findings } from "../support/processes/axe.ts"
 import { closePages, workersBrowser } from "../support/processes/browser.ts"
+import { brokenWords } from "../support/processes/page-looks.ts"
 import { convert } from "./convert.ts"
 import { samples } from "./documents.ts"
 
@@ -65,6 +66,29 @@ describe("documents that went through the layout tier and the assembly", () => {
       const { missing, share } = coverageOf(pages.map(({ text }) => text).join(" "), html)
       expect(share, `${basename(path)} lacks ${missing.join(", ")}`).toBeGreaterThan(0.99)
     }
+    await page.close()
+  })
+
+  it("keep the words of their tables whole: one that is too wide for the window scrolls in its own box", async () => {
+    const text = "What the conversion of this document has come to, in words that go on over many lines. "
+    const rows = (columns: number) =>
+      ["Queued", "Completed", "Cancelled"].map(
+        (word) => `<tr>${`<td>${word}</td>`.repeat(columns)}<td>${text.repeat(3)}</td></tr>`
+      )
+    const tables = [1, 6].map((columns) => `<h2>Of ${columns}</h2><table>${rows(columns).join("")}</table>`)
+    const page = await browser.newPage()
+    await page.setContent(
+      `<html lang="en"><title>States</title><style>td{border:1px solid}</style><h1>States</h1>${tables.join(text)}`
+    )
+    const path = write("tables", await page.pdf({ format: "A4", tagged: true }))
+    await page.setContent((await convert(path)).html)
+    for (const width of [1280, 768, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 })
+      const wide = await page.evaluate("document.documentElement.scrollWidth")
+      expect([width, await brokenWords(page), wide]).toEqual([width, [], width])
+    }
+    expect(await page.locator("table").count()).toBe(2)
+    expect(await page.locator(".wide > table").count()).toBe(1)
     await page.close()
   })
 })

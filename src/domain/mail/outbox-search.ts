@@ -40,7 +40,15 @@ export interface OutboxSearch {
 }
 
 /** What the operators are, for a page. */
-export const OPERATORS = "from: to: subject: tag: has:attachment before:2026-12-31 after:2026-01-01"
+export const OPERATORS = [
+  "from:",
+  "to:",
+  "subject:",
+  "tag:",
+  "has:attachment",
+  "before:2026-12-31",
+  "after:2026-01-01"
+] as const
 
 interface Token {
   readonly text: string

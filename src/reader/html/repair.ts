@@ -40,19 +40,16 @@ const HEADING = /^h[1-6]$/
 /** Elements besides paragraphs and headings that hold words. */
 export const HELD: ReadonlySet<string> = new Set(["li", "dt", "dd", "td", "th", "caption", "figcaption"])
 
-/** Tables with more columns get a frame that scrolls by itself. */
-const NARROW = 3
-/** Signs that fit on one line of a table's cells. */
-const LINE_SIGNS = 60
+/** Pixels that a page of 320 leaves to a table, and what of them a column's edges and a sign take, of the style sheet's narrow tables. */
+const ROOM = 280
+const EDGES = 13
+const SIGN = 9
+/** A run of signs that no line ends within: Chinese and Japanese ones may end at each. */
+const UNBROKEN =
+  /[^\s\p{Pd}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
 
 /** Whether an element is a heading. */
 export const isHeading = ({ name }: HtmlElement): boolean => HEADING.test(name)
-/** How many columns a row has. */
-const columnsOf = (row: HtmlElement): number =>
-  row.children.reduce(
-    (sum, cell) => sum + (isElement(cell) ? Math.max(1, Number(cell.attributes["colspan"] ?? 1)) : 0),
-    0
-  )
 
 /** A table's rows, in all its parts. */
 export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
@@ -63,18 +60,16 @@ export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
     )
 
 /**
- * True when a table fits on a page that is not narrow: few columns, and words that fit next to each other, since cells
- * break no words there. Only signs without a line-break opportunity after them count.
+ * True when a table fits on a narrow page with its words whole, since cells break none: one that does not gets a frame that scrolls by
+ * itself.
  */
 export const fits = (rows: ReadonlyArray<HtmlElement>): boolean => {
-  const [first] = rows
-  if (first === undefined || columnsOf(first) > NARROW) return false
   const longest: Array<number> = []
   for (const { children } of rows)
     for (const [at, cell] of children.filter(isElement).entries())
-      for (const word of lineOf([cell]).match(/[!-,.-~]+/g) ?? [])
+      for (const word of lineOf([cell]).match(UNBROKEN) ?? [""])
         longest[at] = Math.max(longest[at] ?? 0, word.length)
-  return longest.reduce((sum, length) => sum + (length ?? 0), 0) <= LINE_SIGNS
+  return longest.reduce((sum, signs) => sum + EDGES + SIGN * signs, 0) <= ROOM
 }
 
 /** Whether it contains block elements. */

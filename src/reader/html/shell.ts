@@ -41,10 +41,10 @@ code,kbd,samp{font-family:ui-monospace,"Cascadia Mono",Consolas,Menlo,monospace;
 blockquote{margin-inline:0;padding-inline-start:1em;border-inline-start:3px solid var(--line)}
 .wide{overflow-x:auto;margin-bottom:1em}.wide table{margin:0}
 table{border-collapse:collapse;max-width:100%;font-size:.95rem}
-.wide table{overflow-wrap:normal;max-width:none}
-@media (min-width:40rem){th,td{overflow-wrap:break-word;hyphens:manual}}
+.wide table{max-width:none}
 caption{text-align:start;margin-bottom:.4em}
-th,td{border:1px solid var(--line);padding:.35em .6em;text-align:start;vertical-align:top}
+th,td{border:1px solid var(--line);padding:.35em .6em;text-align:start;vertical-align:top;overflow-wrap:break-word}
+@media (max-width:40rem){table{font-size:.85rem}th,td{padding:.25em .4em}}
 thead th{background:var(--shade)}
 input,select,textarea,button{font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--line);max-width:100%}
 :is(td,th) :is(input:not([type=checkbox],[type=radio]),select,textarea){width:100%}

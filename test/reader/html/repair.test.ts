@@ -20,16 +20,21 @@ const rowsWith = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
     ])
   )
 
-it("a table of few columns fits where its longest words do, beside each other", () => {
-  const long = "OneType,OtherType,ThirdType,FourthType"
+it("a table fits where its longest words do, beside each other, on a narrow page", () => {
   expect(fits(rowsWith(["type", "a text of many words, which goes on over the lines of its cell"]))).toBe(
     true
   )
-  expect(fits(rowsWith(["type", long]))).toBe(true)
-  expect(fits(rowsWith(["type", long], [long, "type"]))).toBe(false)
+  expect(fits(rowsWith(["Completed", "Configuration"]))).toBe(true)
+  expect(fits(rowsWith(["Completed", "OneType,OtherType,ThirdType"]))).toBe(false)
+  // Each column is as wide as its own longest word, of whichever script.
+  expect(fits(rowsWith(["type", "a".repeat(20)], ["a".repeat(20), "type"]))).toBe(false)
+  expect(fits(rowsWith(["тип", "б".repeat(30)]))).toBe(false)
   // Lines end between any two of these signs, and after hyphens.
   expect(fits(rowsWith(["語".repeat(90), "one-of-many-words-".repeat(9)]))).toBe(true)
-  expect(fits(rowsWith(["a", "b", "c", "d"]))).toBe(false)
+  expect(fits(rowsWith(["a", "b", "c", "d"]))).toBe(true)
+  expect(fits(rowsWith(["a".repeat(6), "b".repeat(6), "c".repeat(6), "d".repeat(6)]))).toBe(true)
+  expect(fits(rowsWith(Array.from({ length: 20 }, () => "")))).toBe(true)
+  expect(fits(rowsWith(Array.from({ length: 22 }, () => "")))).toBe(false)
 })
 
 it("a list in the only item of a list, which says nothing else, stands for both", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 
-import type { Page } from "playwright-core"
+import type { Evaluating } from "./page-looks.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 /** By tags: the rule of 2.2 for the size of targets is off otherwise. */
@@ -29,13 +29,13 @@ export interface Findings {
 
 /** What axe finds on the page as it stands, outside of frames, by all of its rules or by these; `off`: rules that cannot be asked. */
 export const findings = async (
-  page: Page,
+  page: Evaluating,
   {
     off = [],
     rules = RULES
   }: { readonly rules?: ReadonlyArray<string>; readonly off?: ReadonlyArray<string> } = {}
 ): Promise<Findings> => {
-  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe)
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(`(() => { ${axe} })()`)
   const options = {
     // Of the rest only the rules are named: to list every element that passes takes as long as the checks.
     resultTypes: ["violations", "incomplete"],

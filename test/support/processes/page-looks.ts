@@ -1,7 +1,15 @@
-import type { Page } from "playwright-core"
+/** A page in any browser that answers an expression. */
+export interface Evaluating {
+  readonly evaluate: <A>(expression: string) => Promise<A>
+}
+
+/** One that takes keys, too. */
+interface Operated extends Evaluating {
+  readonly keyboard: { readonly press: (key: string) => Promise<void> }
+}
 
 /** What can be operated and is lower or narrower than 24 px; a box within a label is as large as the label. */
-export const smallTargets = (page: Page): Promise<ReadonlyArray<string>> =>
+export const smallTargets = (page: Evaluating): Promise<ReadonlyArray<string>> =>
   page.evaluate(`[...document.querySelectorAll(
     "button, input:not(label > input), label:has(> input), select, summary, nav a, .button, .narrowed a, .back a, th a, .list .name a"
   )].filter((one) => {
@@ -10,7 +18,7 @@ export const smallTargets = (page: Page): Promise<ReadonlyArray<string>> =>
   }).map((one) => one.outerHTML)`)
 
 /** Words that break inside, for want of room; an address or an id may, and what is as long. */
-export const brokenWords = (page: Page): Promise<ReadonlyArray<string>> =>
+export const brokenWords = (page: Evaluating): Promise<ReadonlyArray<string>> =>
   page.evaluate(`[...document.querySelectorAll("body :is(h1, h2, h3, p, li, a, button, th, td, dt, dd, label, span, summary)")].flatMap((one) =>
     one.checkVisibility()
       ? [...one.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).flatMap((text) =>
@@ -25,9 +33,15 @@ export const brokenWords = (page: Page): Promise<ReadonlyArray<string>> =>
       : []
   )`)
 
+/** Tables of which a part is seen only by scrolling sideways, such as the buttons of its rows. */
+export const cutTables = (page: Evaluating): Promise<ReadonlyArray<string>> =>
+  page.evaluate(`[...document.querySelectorAll(".table")]
+    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+    .map((one) => "a table is cut off: " + one.querySelector("caption").textContent)`)
+
 /** What of a page Tab does not lead to, and what does not show that it has the focus. */
-export const unreached = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(`{
+export const unreached = async (page: Operated): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(`(() => {
     const name = (one) => one.tagName + " " + (one.id || one.getAttribute("href") || one.getAttribute("name") || one.textContent.trim().slice(0, 60))
     const [reached, unseen] = [new Set(), new Set()]
     window.look = () => {
@@ -42,7 +56,7 @@ export const unreached = async (page: Page): Promise<ReadonlyArray<string>> => {
       const left = [...all].filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))
       return [...new Set(left.map(name).filter((one) => !reached.has(one))), ...unseen]
     }
-  }`)
+  })()`)
   let left = await page.evaluate<ReadonlyArray<string>>("look()")
   for (let presses = 0; presses < 250 && left.length > 0; presses += 1) {
     await page.keyboard.press("Tab")

@@ -170,7 +170,18 @@ export type Columns<R> = ReadonlyArray<readonly [head: string, cell: (row: R) =>
  * some browsers, CSS that lays a table out as blocks removes them.
  */
 export const table = <R>(
-  { caption, heard = false, id }: { readonly id: string; readonly caption: string; readonly heard?: boolean },
+  {
+    caption,
+    heard = false,
+    id,
+    isOfFigures = false
+  }: {
+    readonly id: string
+    readonly caption: string
+    readonly heard?: boolean
+    /** Its cells are short, and none of them breaks. */
+    readonly isOfFigures?: boolean
+  },
   columns: Columns<R>,
   rows: ReadonlyArray<R>
 ): Html => {
@@ -180,7 +191,7 @@ export const table = <R>(
         ? html`<th scope="row" role="rowheader">${cell(one)}</th>`
         : html`<td role="cell" data-label="${head}"><div>${cell(one)}</div></td>`
     )
-  return html`<div class="table" role="region" aria-labelledby="${id}" tabindex="0"><table class="cards" role="table"><caption id="${id}"${heard ? html` class="hidden"` : undefined}>${caption}</caption>
+  return html`<div class="table" role="region" aria-labelledby="${id}" tabindex="0"><table class="cards${isOfFigures ? " whole" : ""}" role="table"><caption id="${id}"${heard ? html` class="hidden"` : undefined}>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${columns.map(([head]) => html`<th scope="col" role="columnheader">${head}</th>`)}</tr></thead>
 <tbody role="rowgroup">${lines(rows.map((one) => html`<tr role="row">${row(one)}</tr>`))}</tbody></table></div>`
 }

@@ -10,7 +10,7 @@ import { pathTo } from "../../../../src/domain/pages.ts"
 import { fillInstallation, pagesOf } from "../../../support/every-page.ts"
 import { closePages, workersBrowser } from "../../../support/processes/browser.ts"
 import { type Child, makeFolder, runChild } from "../../../support/processes/child.ts"
-import { brokenWords, smallTargets, unreached } from "../../../support/processes/page-looks.ts"
+import { brokenWords, cutTables, smallTargets, unreached } from "../../../support/processes/page-looks.ts"
 import { expectAccessible, openPage } from "./browse.ts"
 
 const [SECRET, ADMIN, OWNER] = ["clicks-secret", "clicks-admin-token-4711", "clicks-owner-token-4711"]
@@ -210,7 +210,7 @@ it.each([
   ["owner", OWNER, "/dashboard"],
   ["admin", ADMIN, "/admin"]
 ] as const)(
-  "every page of %s: axe finds nothing, Tab leads everywhere, each target has 24 px, and no word breaks inside",
+  "every page of %s: axe finds nothing, Tab leads everywhere, each target has 24 px, no word breaks inside and no table is cut off",
   async (who, token, home) => {
     if (token !== undefined) await signIn(token, home)
     for (const [name, path] of pagesOf(who, subjects)) {
@@ -223,10 +223,23 @@ it.each([
         await page.setViewportSize({ width, height: 800 })
         expect([name, width, await smallTargets(page)]).toEqual([name, width, []])
         expect([name, width, await brokenWords(page)]).toEqual([name, width, []])
+        expect([name, width, await cutTables(page)]).toEqual([name, width, []])
       }
     }
   }
 )
+
+it("the API's reference is no wider than its window, and keeps its policy", async () => {
+  const { complaints, page: visitor } = await openPage(browser, url)
+  await visitor.goto(`${url}/docs`)
+  await visitor.locator(".parameter-item-trigger").first().waitFor({ state: "attached" })
+  for (const width of [1280, 390, 320]) {
+    await visitor.setViewportSize({ width, height: 800 })
+    expect([width, await visitor.evaluate("document.scrollingElement.scrollWidth")]).toEqual([width, width])
+  }
+  // It says how long its own steps take, too.
+  expect(complaints.filter((one) => /^loads|Content Security Policy/.test(one))).toEqual([])
+})
 
 it("the server gone is said in the same words on every page that reads by itself", async () => {
   const opened: Array<readonly [string, Page]> = []

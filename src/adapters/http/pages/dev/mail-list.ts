@@ -124,7 +124,14 @@ export const searchForm = (
 <input id="q" name="q" type="search" maxlength="200" autocomplete="off" spellcheck="false" value="${search}" aria-label="Search subject, addresses and text"${help ? html` aria-describedby="operators"` : undefined} placeholder="Search subject, addresses and text">
 ${address === "" ? undefined : html`<input type="hidden" name="address" value="${address}">`}<button type="submit" class="primary">Search</button>
 </form>
-${help ? html`<p class="help" id="operators">Narrow it: <code>${OPERATORS}</code> Quotes hold words together; days are UTC.</p>` : undefined}`
+${
+  help
+    ? html`<p class="help" id="operators">Narrow it: ${joined(
+        OPERATORS.map((one) => html`<code>${one}</code>`),
+        " "
+      )}. Quotes hold words together; days are UTC.</p>`
+    : undefined
+}`
 
 /** The conditions of the list, each of which can be taken away, and what was not understood. */
 export const conditions = ({ asked, understood: { faults, terms } }: MailList): Html => {

@@ -73,7 +73,7 @@ const sums = (stats: ReadonlyArray<EmailStat>): Html => {
   const share = (row: Row, rate: number | null) =>
     rate === null || !hasEvents(row) ? NOTHING : percent(rate)
   return table<Row>(
-    { id: "sums", caption: "By category and provider" },
+    { id: "sums", caption: "By category and provider", isOfFigures: true },
     [
       ["Category", ({ category }) => words(category)],
       ["Sent by", ({ provider }) => providerNamed(provider)],

@@ -22,7 +22,7 @@ export const TOKENS = html`<p>What programs sign in with. A token’s text is sh
 <div class="filters">
 <div class="field"><label for="sender-name">Name of the program</label><input id="sender-name" required maxlength="100" autocomplete="off"></div>
 <div class="field"><label for="sender-category">Category</label><select id="sender-category">${option("", "Any")}${Category.literals.map((one) => option(one, words(one)))}</select></div>
-<div class="field"><label for="sender-from">From <span class="help">(any, where it is empty)</span></label><input id="sender-from" maxlength="1000" autocomplete="off" spellcheck="false" placeholder="shop@example.com, @example.com"></div>
+<div class="field"><label for="sender-from">From <span class="help">(any, where it is empty)</span></label><input id="sender-from" maxlength="1000" autocomplete="off" spellcheck="false" placeholder="shop@example.com"></div>
 <div class="field"><label for="sender-rate">Mails a minute <span class="help">(no limit, where it is empty)</span></label><input id="sender-rate" type="number" min="1" max="100000" autocomplete="off"></div>
 <div class="buttons"><button type="submit" class="primary">Make a sender token</button></div>
 </div>
