@@ -68,6 +68,8 @@ export interface QueueParts {
   readonly now: () => number
   /** From 0 to 1. */
   readonly random: () => number
+  /** A request's next state is being written: no provider is asked any more. */
+  readonly onAnswered: Effect.Effect<void>
 }
 
 /** What the waits of refused requests go by. */
@@ -176,13 +178,13 @@ const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Ef
  * of is evidence, also when it is written late (S4).
  */
 export const write = (
-  { parts, queue }: QueueParts,
+  { onAnswered, parts, queue }: QueueParts,
   work: QueuedWork,
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
   const { record, writesRow } = move
   work.unwritten = move
-  return bounded(parts, "move", queue.move(move)).pipe(
+  return Effect.andThen(onAnswered, bounded(parts, "move", queue.move(move))).pipe(
     Effect.tap((moved) =>
       moved === undefined || !writesRow || record === undefined ? Effect.void : ended(record)
     ),
@@ -263,7 +265,7 @@ export const partsOf = (
           work.next = { message, delaySeconds }
         })
     },
-    // Nobody waits for a queued mail: its attempts are probes, each of them.
+    // No caller waits for a queued mail: each of its attempts is a probe.
     circuits: { ...parts.circuits, unlessHanging: (_provider, _lastsMs, attempt) => attempt },
     store: {
       ...parts.store,
