@@ -58,6 +58,8 @@ export interface QueuedWork {
   unwritten: QueueMove | undefined
   /** Something was written. */
   isMoved: boolean
+  /** No provider was asked, since the turn had passed: that is no reason to ask another one. */
+  isTooLate: boolean
 }
 
 /** What moves and attempts of queued requests go by. */
@@ -225,7 +227,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   get renewedAt() {
     return work.renewedAt
   },
-  mayFailOver: (provider) => tokenFor(queue, work, provider),
+  mayFailOver: (provider) => (work.isTooLate ? Effect.succeed(false) : tokenFor(queue, work, provider)),
   refusedWait: (failure, sinceFirstMs) => {
     work.refusals += 1
     work.holdMs = failure.pace?.holdMs
@@ -286,6 +288,7 @@ export const partsOf = (
       attempt: Effect.fnUntraced(function* (adapter, request) {
         const { provider } = request
         const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
+        work.isTooLate = why === TURN_PASSED
         if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
         return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
           Effect.sync(() => void (work.holdMs = pace?.holdMs))

@@ -43,7 +43,8 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   refusals: mail.refusals,
   isHeard: false,
   unwritten: undefined,
-  isMoved: false
+  isMoved: false,
+  isTooLate: false
 })
 
 /** How many requests still need a provider. A request whose end is being written no longer occupies a place, so that ends are written in larger batches. */

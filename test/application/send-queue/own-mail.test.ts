@@ -118,7 +118,7 @@ const recipientsOf = (copies: ReadonlyArray<{ readonly body: object }>) =>
   copies.map(({ body }) => /person-\d+@x\.test/.exec(JSON.stringify(body))?.[0] ?? "").sort()
 
 it.effect(
-  "a burst of invitations is mailed at the provider's pace, each once, and none is called unsent (MAIL-3)",
+  "a burst of invitations is mailed at the provider's pace, each once, and none is called unsent (MAIL-3, QUEUE-11)",
   () =>
     Effect.gen(function* () {
       const { context, copies, untilAllLeft } = yield* makeWorld
@@ -146,7 +146,7 @@ it.effect(
     }).pipe(Effect.scoped)
 )
 
-it.effect("the messages of many orders that end at once go through the send queue, each once (MAIL-13)", () =>
+it.effect("the messages of many orders that end at once go through the send queue, each once (QUEUE-11)", () =>
   Effect.gen(function* () {
     const { asked, context, copies, untilAllLeft } = yield* makeWorld
     const open = new Map(PEOPLE.map((email, n) => [`order-${n}`, email]))
