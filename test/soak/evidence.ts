@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import type { ResendPayload } from "../support/vendors/fake-resend.ts"
 import type { SesPayload } from "../support/vendors/fake-ses.ts"
 import type { FaultLog } from "./faults.ts"
+import { ANSWERING, deliveriesOf, type HookDelivery, type Receivers } from "./hooks.ts"
 import { type Journal, tokenIn } from "./journal.ts"
 import { FILES_BUCKET, type World } from "./world.ts"
 
@@ -90,6 +91,9 @@ export interface Evidence {
   readonly jobs: ReadonlyArray<Job>
   readonly mailed: ReadonlyArray<Mailed>
   readonly balances: ReadonlyArray<Balance>
+  /** Events for receivers, and the ids of those that each has answered. */
+  readonly deliveries: ReadonlyArray<HookDelivery>
+  readonly received: Receivers["received"]
   /** What did not end, in words. */
   readonly stuck: ReadonlyArray<string>
   readonly lines: ReadonlyArray<Line>
@@ -205,6 +209,8 @@ export const underWay = async (world: World): Promise<ReadonlyArray<string>> => 
       (select count(*)::int from (select from email_log group by idempotency_key having bool_and(status = 'deferred')) d) as "sends deferred",
       (select count(*)::int from email_send_claims where state = 'held' and lease_until > clock_timestamp()) as "claims held",
       (select count(*)::int from email_send_queue where ended_at is null) as "mails in the send queue",
+      (select count(*)::int from event_hook_deliveries d join event_hooks h on h.id = d.hook_id
+        where d.state = 'pending' and d.next_at <= now() and substring(h.url from '[a-z]+$') = any ($1::text[])) as "events due at receivers that answer",
       (select count(*)::int from convert_queue) as "conversions queued",
       (select count(*)::int from large_conversion_jobs where status not in ('completed', 'failed', 'cancelled')) as "conversions under way",
       (select count(*)::int from files where status in ('processing', 'chunked_processing')) as "files under way",
@@ -212,7 +218,8 @@ export const underWay = async (world: World): Promise<ReadonlyArray<string>> => 
       (select count(*)::int from funds_holds where state = 'held') as "holds",
       (select count(*)::int from intake_mails where step <> 'ended') as "mails under way",
       (select count(*)::int from intake_replies
-        where status = 'queued' and (error is distinct from 'deferred' or not_before <= now())) as "replies queued"`
+        where status = 'queued' and (error is distinct from 'deferred' or not_before <= now())) as "replies queued"`,
+    [[...ANSWERING]]
   )
   const queued = await Effect.runPromise(world.sqs.count(world.queue.url))
   return Object.entries({ ...row, "messages in the retry queue": queued })
@@ -297,6 +304,8 @@ export const gather = async (
       from customers c where c.email like 'owner%@soak.test'`
     )
   ).map((row) => ({ ...row, began })),
+  deliveries: await deliveriesOf(world.query),
+  received: world.receivers.received,
   stuck: await underWay(world),
   lines: linesIn(world.logs)
 })

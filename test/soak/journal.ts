@@ -6,6 +6,8 @@ export interface MailStory {
   readonly token: string
   readonly key: string | undefined
   readonly answers: Array<Answer>
+  /** Why nobody may ever get it. */
+  never?: string
 }
 
 /** A delivery event that Postlane said it took. */

@@ -12,6 +12,7 @@ import { type FaultLog, rollingRestart, storm, type Weather } from "./faults.ts"
 import { makeJournal } from "./journal.ts"
 import { CREDITS, loadDocuments, loadInbound, makeOwners } from "./load-documents.ts"
 import { loadMail } from "./load-mail.ts"
+import { loadQueue } from "./load-queue.ts"
 import { makeOperator, redriveDeadLetters } from "./operator.ts"
 import { judge } from "./oracle.ts"
 import { report } from "./report.ts"
@@ -94,6 +95,7 @@ const soak = async (world: World): Promise<Evidence> => {
   })
   const load = Promise.all([
     loadMail(client(1)),
+    loadQueue(client(4)),
     loadDocuments(client(2), owners),
     loadInbound(client(3), owners)
   ])

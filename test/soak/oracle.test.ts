@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 
 import type { Copy, Evidence, Job, Mailed, SendRow } from "./evidence.ts"
 import { hashOf } from "./evidence.ts"
+import { ANSWERING, type HookDelivery, RECEIVERS } from "./hooks.ts"
 import { makeJournal, type MailStory } from "./journal.ts"
 import { judge, type Violation } from "./oracle.ts"
 
@@ -70,6 +71,13 @@ const evidence = ({
   jobs: [job],
   mailed: [mailed],
   balances: [balance],
+  deliveries: RECEIVERS.map((receiver): HookDelivery => ({
+    receiver,
+    messageId: "e1",
+    state: "delivered",
+    sendId: "r1"
+  })),
+  received: new Map(ANSWERING.map((receiver) => [receiver, new Set(["e1"])])),
   stuck: [],
   lines: [],
   ...more
@@ -100,6 +108,18 @@ describe("the soak's oracle", () => {
     ["a page twice", evidence({ jobs: [{ ...job, found: [1, 2] }] }), "doubled: C1"],
     ["two batch jobs", evidence({ jobs: [{ ...job, batchJobs: 2 }] }), "doubled: B2"],
     ["a mail converted twice", evidence({ mailed: [mailed, mailed] }), "doubled: I1"],
+    ["an event that was not received", evidence({ received: new Map() }), "lost: O1"],
+    ["an end of a mail without an event", evidence({ deliveries: [] }), "lost: O1"],
+    [
+      "a mail of a transaction that was rolled back",
+      evidence({
+        journal: {
+          ...evidence().journal,
+          mails: [{ token: KEY, key: KEY, answers: [], never: "its transaction was rolled back" }]
+        }
+      }),
+      "untrue: Q1"
+    ],
     ["a mail left deferred", evidence({ rows: [{ ...row, status: "deferred" }] }), "stuck: D1"],
     ["what is under way", evidence({ stuck: ["1 holds"] }), "stuck: D1"],
     ["a job charged twice", evidence({ jobs: [{ ...job, charges: 2 }] }), "charged twice: F2"],

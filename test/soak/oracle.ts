@@ -1,5 +1,6 @@
 import type { Copy, Evidence, Job, SendRow } from "./evidence.ts"
 import { hashOf } from "./evidence.ts"
+import { ANSWERING } from "./hooks.ts"
 import { count, type MailStory } from "./journal.ts"
 
 /** What a soak promises to be none. */
@@ -91,6 +92,13 @@ const judgeCopies = (court: Court, send: Send): void => {
   }
 }
 
+/** A mail that was cancelled, or whose transaction was rolled back, never leaves (Q1, Q6). */
+const judgeNever = (court: Court, { copies, rows, story }: Send): void => {
+  if (story.never === undefined) return
+  if (copies.length > 0 || rows.length > 0)
+    accuse(court, "untrue", `Q1 it was mailed, though ${story.never}`, { story, copies, rows })
+}
+
 /** What was answered as sent or deferred was accepted, or its row tells why not (D1, S5). */
 const judgeEnd = (court: Court, send: Send): void => {
   const { copies, rows, story } = send
@@ -112,7 +120,11 @@ const judgeEnd = (court: Court, send: Send): void => {
   if (rows.length > 0 && rows.every(({ status }) => status === "deferred")) {
     accuse(court, "stuck", "D1 it is left deferred", facts)
   }
-  if (story.key !== undefined && !story.answers.some(({ status }) => status !== 0)) {
+  if (
+    story.key !== undefined &&
+    story.never === undefined &&
+    !story.answers.some(({ status }) => status !== 0)
+  ) {
     accuse(court, "stuck", "D1 its client never got an answer", facts)
   }
 }
@@ -136,6 +148,7 @@ const judgeSends = (court: Court): void => {
       `sends ended ${String(final?.body.ok === true ? final.body.status : (final?.body.kind ?? final?.body.code ?? "without an answer"))}`
     )
     judgeCopies(court, send)
+    judgeNever(court, send)
     judgeEnd(court, send)
   }
 }
@@ -163,6 +176,23 @@ const judgeEvents = (court: Court): void => {
     count(court.counts, "bounces")
     if (!suppressed.has(event.to)) accuse(court, "lost", "P1 a bounce suppresses nobody", event)
     if (!alerted.has(event.messageId)) accuse(court, "lost", "A1 a bounce was never alerted", event)
+  }
+}
+
+/** Each end of a mail is an event for every receiver, and each event that is noted as received was received (O1). */
+const judgeHooks = (court: Court): void => {
+  const { deliveries, received, rows } = court.evidence
+  for (const receiver of ANSWERING) {
+    const own = deliveries.filter((one) => one.receiver === receiver)
+    const known = new Set(own.map(({ sendId }) => sendId))
+    for (const delivery of own) {
+      count(court.counts, `events ${delivery.state}, receiver ${receiver}`)
+      if (delivery.state === "delivered" && received.get(receiver)?.has(delivery.messageId) !== true)
+        accuse(court, "lost", "O1 an event is noted as received, and was not", delivery)
+    }
+    for (const row of rows)
+      if (row.outcome === "sent" && !known.has(row.id))
+        accuse(court, "lost", "O1 the end of a mail is no event", { receiver, row })
   }
 }
 
@@ -248,6 +278,7 @@ export const judge = (evidence: Evidence): Verdict => {
   judgeSends(court)
   judgeKeys(court)
   judgeEvents(court)
+  judgeHooks(court)
   judgeDocuments(court)
   judgeMailed(court)
   for (const what of evidence.stuck) accuse(court, "stuck", "D1 it does not end:", what)

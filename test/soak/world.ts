@@ -12,9 +12,11 @@ import { type Fake, runChild, startFake } from "../support/processes/child.ts"
 import { startTcpProxy, type TcpProxy } from "../support/processes/tcp-proxy.ts"
 import { type SqsEmulator, sqsAt, sqsCredentials, sqsRegion } from "../support/vendors/sqs.ts"
 import { type Clocks, makeClocks } from "./clocks.ts"
+import { addHooks, type Receivers, startReceivers } from "./hooks.ts"
 import { type Models, BATCH_BUCKET, startModels } from "./model.ts"
 import { type Pooler, startPooler } from "./pooler.ts"
 import { makeProcesses, type Processes } from "./processes.ts"
+import type { Query } from "./query.ts"
 import { type SmallDisk, mountSmallDisk } from "./small-disk.ts"
 
 export const SECRET = "soak-proxy-secret"
@@ -37,11 +39,6 @@ const ROLES = [
   ["retry", "retry,intake,send"]
 ] as const
 
-export type Query = <Row extends object>(
-  statement: string,
-  values?: ReadonlyArray<unknown>
-) => Promise<ReadonlyArray<Row>>
-
 /** Everything that the soak runs on. */
 export interface World {
   readonly folder: string
@@ -56,6 +53,8 @@ export interface World {
   readonly resend: Fake
   readonly ses: Fake
   readonly models: Models
+  /** Of event hooks. */
+  readonly receivers: Receivers
   readonly disk: SmallDisk | undefined
   readonly clocks: Clocks
   readonly processes: Processes
@@ -99,6 +98,7 @@ const settings = (parts: {
   EMAIL_ATTEMPT_TIMEOUT_MS: String(ATTEMPT_TIMEOUT_MS),
   EMAIL_DB_TIMEOUT_MS: String(DB_TIMEOUT_MS),
   ALERT_EMAIL: "alerts@soak.test",
+  EVENT_HOOK_PRIVATE_NETWORKS: "127.0.0.0/8",
   EVENTS_POLL_SECONDS: "60",
   TRUSTED_MAIL_HOPS: HOP,
   CHUNK_HEARTBEAT_INTERVAL_MS: "500",
@@ -158,6 +158,8 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
   const pooler = await startPooler(folder, Number(new URL(postgres.url).port))
   const pooled = new URL(postgres.url)
   pooled.port = String(pooler.port)
+  const receivers = await startReceivers()
+  await addHooks(database.query, receivers)
   const models = await startModels(cloud.s3, makeChance(seed + 1))
   const disk = await mountSmallDisk(folder)
   const endpoint = `http://127.0.0.1:${cloud.proxy.port}`
@@ -189,6 +191,7 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
     resend,
     ses,
     models,
+    receivers,
     disk,
     clocks,
     processes,
@@ -203,6 +206,7 @@ export const startWorld = async (folder: string, seed: number): Promise<World> =
         models.batch.close(),
         models.onDemand.close()
       ])
+      receivers.close()
       cloud.s3.destroy()
       await cloud.child.destroy()
       await Effect.runPromise(Scope.close(scope, Exit.void))

@@ -37,6 +37,8 @@ const provesNothingSent = (status: number, problem: typeof Problem.Type | undefi
   REFUSALS.has(status) ||
   (problem?.code === "EMAIL_FAILED" && (problem.kind === "rejected" || problem.kind === "unavailable"))
 
+const isTaken = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
+
 /** The relay over HTTP with `fetch`, which runs where there is no Node. */
 export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] => {
   const { url } = options
@@ -51,35 +53,47 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
   const failed = (message: string, certain: boolean) =>
     new RelayFailed({ message: `relay: ${failureText(message, [secret])}`, certain })
 
+  const post = (body: object) =>
+    Effect.tryPromise({
+      try: async (signal) => {
+        const response = await fetch(url, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-proxy-secret": secret },
+          body: JSON.stringify(body),
+          // A redirect would carry the secret elsewhere.
+          redirect: "manual",
+          signal
+        })
+        const text = boundedBody(MAX_ANSWER)
+        for await (const chunk of response.body ?? []) text.add(chunk)
+        const { status } = response
+        return {
+          status,
+          problem: status < 300 ? undefined : Option.getOrUndefined(decodeProblem(text.text()))
+        }
+      },
+      catch: () => failed("the connection failed", false)
+    })
+
   return SendRelay.of({
     configured: true,
     send: (request) =>
       withDeadline(
-        Effect.tryPromise({
-          try: async (signal) => {
-            const response = await fetch(url, {
-              method: "POST",
-              headers: { "content-type": "application/json", "x-proxy-secret": secret },
-              body: JSON.stringify(request),
-              // A redirect would carry the secret elsewhere.
-              redirect: "manual",
-              signal
-            })
-            const body = boundedBody(MAX_ANSWER)
-            for await (const chunk of response.body ?? []) body.add(chunk)
-            return { status: response.status, body: body.text() }
-          },
-          catch: () => failed("the connection failed", false)
-        }),
+        Effect.flatMap(post(request), (answer) =>
+          // It certainly was not accepted, mostly since it came faster than providers take mail: it waits in the send queue, under its key.
+          answer.problem?.code === "EMAIL_FAILED" && answer.problem.kind === "unavailable"
+            ? Effect.map(post({ ...request, queue: true }), (queued) => (isTaken(queued) ? queued : answer))
+            : Effect.succeed(answer)
+        ),
         {
           duration: deadlineMs,
           onTimeout: () => Effect.fail(failed(`no answer within ${deadlineMs} ms`, false))
         }
       ).pipe(
-        Effect.flatMap(({ body, status }) => {
-          if (status >= 200 && status < 300) return Effect.succeed("sent" as const)
+        Effect.flatMap((answer) => {
+          const { problem, status } = answer
+          if (isTaken(answer)) return Effect.succeed("sent" as const)
           if (status === 422) return Effect.succeed("suppressed" as const)
-          const problem = Option.getOrUndefined(decodeProblem(body))
           const detail = problem?.detail ?? problem?.code ?? "without a problem document"
           return Effect.fail(failed(`${status} ${detail}`, provesNothingSent(status, problem)))
         })

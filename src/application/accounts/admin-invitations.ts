@@ -48,7 +48,7 @@ export const layer = (options: {
               readOnly: right === "admin:read",
               url: `${options.baseUrl}${pathTo.signIn({ reason: "admin" })}`
             },
-            { to, category: "transactional", source: "api:admin-invite" }
+            { to, category: "transactional", source: "api:admin-invite", mayWait: true }
           )
           return { answer, inviteSent: isOk(sent) }
         })

@@ -4,8 +4,8 @@ import type { Category } from "../../domain/mail/suppression/policy.ts"
 import type { MailTemplate } from "../../domain/mail/templates/template.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
-import { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce, type SentOnce, sentOnce } from "../mail/send-once.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeSendOnce, makeSendOne, type SentOnce } from "../mail/send-once.ts"
 
 /** The envelope of a mail of the product: all but its text. */
 interface Addressed {
@@ -17,6 +17,8 @@ interface Addressed {
   readonly idempotencyKey?: string
   /** ISO 8601: a retry that comes later is not sent. */
   readonly expiresAt?: string
+  /** Where no provider takes it now, it waits in the send queue, and counts as a deferred one: many such mails may be asked for at once. */
+  readonly mayWait?: boolean
 }
 
 /** Whether a caller may say that the mail was sent: only where the send's `ok` is true (MAIL-3). */
@@ -32,15 +34,15 @@ type SendProductMail = (mail: MailTemplate, addressed: Addressed) => Effect.Effe
 export const makeProductMail: Effect.Effect<SendProductMail, never, Deferrals | Mailer | MailTemplates> =
   Effect.gen(function* () {
     const templates = yield* MailTemplates
-    const mailer = yield* Mailer
+    const sendOne = yield* makeSendOne
     const sendOnce = yield* makeSendOnce
 
-    return Effect.fnUntraced(function* (mail, { idempotencyKey, ...addressed }) {
+    return Effect.fnUntraced(function* (mail, { idempotencyKey, mayWait = false, ...addressed }) {
       const request = Effect.map(templates.render(mail), (rendered) => ({ ...rendered, ...addressed }))
       const sent = yield* (
         idempotencyKey === undefined
-          ? Effect.map(Effect.flatMap(request, mailer.send), sentOnce)
-          : sendOnce(idempotencyKey, request)
+          ? Effect.flatMap(request, (one) => sendOne(one, mayWait))
+          : sendOnce(idempotencyKey, request, mayWait)
       ).pipe(
         Effect.catch((notBegun) =>
           Effect.succeed<SentOnce>({ _tag: "Unsent", error: notBegun.message, refused: false })

@@ -41,7 +41,8 @@ export const layer: Layer.Layer<Receipts, never, Deferrals | MailTemplates | Mai
             to: email,
             category: "transactional",
             source: "api:receipts",
-            idempotencyKey: `receipt:${receipt.receiptId}`
+            idempotencyKey: `receipt:${receipt.receiptId}`,
+            mayWait: true
           }
         ).pipe(Effect.map((sent) => ({ receiptSent: isOk(sent) })))
     })

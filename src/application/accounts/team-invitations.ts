@@ -66,7 +66,8 @@ export const layer = (options: {
               to,
               category: "transactional",
               source: "api:team-invite",
-              idempotencyKey: begun.mailKey
+              idempotencyKey: begun.mailKey,
+              mayWait: true
             }
           )
           const inviteSent = isOk(sent)

@@ -6,6 +6,7 @@ import { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { Mailer } from "../mail/mailer.ts"
+import { SendLater } from "../mail/send-later.ts"
 
 /** How often orders are checked, in one process at a time. */
 export const BULK_MESSAGE_INTERVAL = "3 seconds"
@@ -53,14 +54,17 @@ const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessa
 })
 
 /**
- * Sends a message; returns true when it is finished. It is unfinished while it is deferred, or `unavailable` (certainly not
+ * Sends a message; returns true when it is finished. It goes through the send queue, since no caller needs the outcome, and is unfinished until the log has its end. Without a
+ * queue, or if it ended unsent, it is sent directly, and is unfinished while it is deferred, or `unavailable` (certainly not
  * accepted): a deferral that ends without a mail is sent again half an hour later, unless an event has named it. A mail that may
  * have arrived in any other way is never sent again.
  */
 const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
   const deferrals = yield* Deferrals
   const mailer = yield* Mailer
-  const { key, state } = yield* deferrals.openKey(`bulk-completed:${message.bulkId}`)
+  const later = yield* SendLater
+  const firstKey = `bulk-completed:${message.bulkId}`
+  const { key, state } = yield* deferrals.openKey(firstKey)
   if (state !== "new") return state === "sent"
   const request = {
     ...(yield* write(message)),
@@ -70,6 +74,7 @@ const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
     source: "api:bulk",
     idempotencyKey: key
   } as const
+  if (key === firstKey && (yield* later(request))) return false
   const logged = (error: string) =>
     Effect.logError("a bulk order's completion message did not go out").pipe(
       Effect.annotateLogs({ bulkId: message.bulkId, error, attempts: message.attempts })

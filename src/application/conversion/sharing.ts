@@ -70,6 +70,7 @@ export const layer: Layer.Layer<Sharing, never, Deferrals | SharedFiles | MailTe
                     to,
                     category: "transactional",
                     source: "api:share",
+                    mayWait: true,
                     ...(callId && { idempotencyKey: `share/${callId}/${addresses.indexOf(to)}` })
                   }
                 ),

@@ -4,6 +4,7 @@ import type { SendRequest } from "../../domain/mail/message.ts"
 import type { NotBegun, SendResult } from "../../domain/mail/send-result.ts"
 import { Deferrals } from "../../ports/mail/deferrals.ts"
 import { Mailer } from "./mailer.ts"
+import { makeSendNowOrLater } from "./send-later.ts"
 
 /** What became of a mail that has to go out once: a provider accepted it, its retries are under way, or it did not go out. */
 export type SentOnce =
@@ -13,7 +14,7 @@ export type SentOnce =
   | { readonly _tag: "Unsent"; readonly error: string; readonly refused: boolean }
 
 /** What became of one call of the mailer. */
-export const sentOnce = (result: SendResult): SentOnce =>
+const sentOnce = (result: SendResult): SentOnce =>
   result.ok
     ? { _tag: result.status === "sent" ? "Sent" : "Deferred" }
     : {
@@ -22,20 +23,35 @@ export const sentOnce = (result: SendResult): SentOnce =>
         refused: result.status === "suppressed" || result.kind === "rejected"
       }
 
+/** Makes one send: `mayWait`, in the send queue where no provider takes the mail now. */
+export const makeSendOne: Effect.Effect<
+  (request: SendRequest, mayWait: boolean) => Effect.Effect<SentOnce, NotBegun>,
+  never,
+  Mailer
+> = Effect.gen(function* () {
+  const { send } = yield* Mailer
+  const sendNowOrLater = yield* makeSendNowOrLater
+  return (request, mayWait) =>
+    Effect.map(mayWait ? sendNowOrLater(request) : send(request), (result) =>
+      result === undefined ? { _tag: "Deferred" } : sentOnce(result)
+    )
+})
+
 /**
  * Sends a mail under a key until a provider has accepted it, however often it is called: a deferral that ended without a
  * mail is followed by a send under the next key (R3). `request` is prepared only where there is something to send.
  */
 type SendOnce = <E, R>(
   key: string,
-  request: Effect.Effect<Omit<SendRequest, "idempotencyKey">, E, R>
+  request: Effect.Effect<Omit<SendRequest, "idempotencyKey">, E, R>,
+  mayWait?: boolean
 ) => Effect.Effect<SentOnce, E | NotBegun, R>
 
 /** Makes {@link SendOnce}. Where the log does not answer, the plain key is used, which the claims still remember. */
 export const makeSendOnce: Effect.Effect<SendOnce, never, Deferrals | Mailer> = Effect.gen(function* () {
   const deferrals = yield* Deferrals
-  const mailer = yield* Mailer
-  return Effect.fnUntraced(function* (key, request) {
+  const sendOne = yield* makeSendOne
+  return Effect.fnUntraced(function* (key, request, mayWait = false) {
     const open = yield* deferrals.openKey(key).pipe(
       Effect.catch((error) =>
         Effect.as(
@@ -52,7 +68,7 @@ export const makeSendOnce: Effect.Effect<SendOnce, never, Deferrals | Mailer> = 
     )
     if (open.state === "sent") return { _tag: "Sent" } as const
     if (open.state === "deferred") return { _tag: "Deferred" } as const
-    return sentOnce(yield* mailer.send({ ...(yield* request), idempotencyKey: open.key }))
+    return yield* sendOne({ ...(yield* request), idempotencyKey: open.key }, mayWait)
   })
 })
 

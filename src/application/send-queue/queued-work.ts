@@ -58,6 +58,8 @@ export interface QueuedWork {
   unwritten: QueueMove | undefined
   /** Something was written. */
   isMoved: boolean
+  /** No provider was asked, since the turn had passed: that is no reason to ask another one. */
+  isTooLate: boolean
 }
 
 /** What moves and attempts of queued requests go by. */
@@ -68,6 +70,8 @@ export interface QueueParts {
   readonly now: () => number
   /** From 0 to 1. */
   readonly random: () => number
+  /** A request's next state is being written: no provider is asked any more. */
+  readonly onAnswered: Effect.Effect<void>
 }
 
 /** What the waits of refused requests go by. */
@@ -176,13 +180,13 @@ const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Ef
  * of is evidence, also when it is written late (S4).
  */
 export const write = (
-  { parts, queue }: QueueParts,
+  { onAnswered, parts, queue }: QueueParts,
   work: QueuedWork,
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
   const { record, writesRow } = move
   work.unwritten = move
-  return bounded(parts, "move", queue.move(move)).pipe(
+  return Effect.andThen(onAnswered, bounded(parts, "move", queue.move(move))).pipe(
     Effect.tap((moved) =>
       moved === undefined || !writesRow || record === undefined ? Effect.void : ended(record)
     ),
@@ -223,7 +227,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   get renewedAt() {
     return work.renewedAt
   },
-  mayFailOver: (provider) => tokenFor(queue, work, provider),
+  mayFailOver: (provider) => (work.isTooLate ? Effect.succeed(false) : tokenFor(queue, work, provider)),
   refusedWait: (failure, sinceFirstMs) => {
     work.refusals += 1
     work.holdMs = failure.pace?.holdMs
@@ -263,7 +267,7 @@ export const partsOf = (
           work.next = { message, delaySeconds }
         })
     },
-    // Nobody waits for a queued mail: its attempts are probes, each of them.
+    // No caller waits for a queued mail: each of its attempts is a probe.
     circuits: { ...parts.circuits, unlessHanging: (_provider, _lastsMs, attempt) => attempt },
     store: {
       ...parts.store,
@@ -284,6 +288,7 @@ export const partsOf = (
       attempt: Effect.fnUntraced(function* (adapter, request) {
         const { provider } = request
         const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
+        work.isTooLate = why === TURN_PASSED
         if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
         return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
           Effect.sync(() => void (work.holdMs = pace?.holdMs))

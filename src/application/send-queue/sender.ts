@@ -43,8 +43,26 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   refusals: mail.refusals,
   isHeard: false,
   unwritten: undefined,
-  isMoved: false
+  isMoved: false,
+  isTooLate: false
 })
+
+/** How many requests still need a provider. A request whose end is being written no longer occupies a place, so that ends are written in larger batches. */
+const askingOf = ({ running }: Pick<Sender, "running">): number => {
+  let asking = 0
+  for (const { isMoved, unwritten } of running.values()) if (!isMoved && unwritten === undefined) asking += 1
+  return asking
+}
+
+/** How many requests may be taken now: as many are sent at once as are configured, and as many again wait for their ends to be written. */
+const freePlaces = (sender: Pick<Sender, "config" | "running">): number =>
+  Math.min(sender.config.concurrency - askingOf(sender), 2 * sender.config.concurrency - sender.running.size)
+
+/** Not for each place that becomes free: what is free is taken together. */
+const ringIfWorthwhile = (sender: Pick<Sender, "config" | "running">): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    freePlaces(sender) >= sender.config.concurrency / 4 ? ringBell("queue") : Effect.void
+  )
 
 /** A request that nothing was done for goes back as it was. */
 const handBack = (sender: Sender, work: QueuedWork) =>
@@ -81,8 +99,7 @@ const send = (sender: Sender, mail: TakenMail, now: number): Effect.Effect<void>
       Effect.suspend(() => {
         sender.running.delete(item.mail.id)
         if (sender.running.size === 0) sender.busy.closeUnsafe()
-        // Not for each: what is free is taken together.
-        return sender.running.size <= sender.config.concurrency * 0.75 ? ringBell("queue") : Effect.void
+        return ringIfWorthwhile(sender)
       })
     )
   )
@@ -108,8 +125,8 @@ const renewing = (sender: Sender): Effect.Effect<never> =>
 
 /** Takes what is due, as much as there are free places, and begins to send it. */
 const look = Effect.fnUntraced(function* (sender: Sender) {
-  const { config, parts, queue, running } = sender
-  const free = config.concurrency - running.size
+  const { config, parts, queue } = sender
+  const free = freePlaces(sender)
   if (free <= 0) return { taken: 0, isFull: true, nextMs: undefined }
   const { mails, nextMs } = yield* queue.take({
     paces: config.paces,
@@ -128,7 +145,6 @@ const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<n
   let lookMs = SHORTEST_LOOK_MS
   while (true) {
     const { isFull, nextMs, taken } = yield* look(sender)
-    if (isFull && taken > 0) continue
     lookMs = taken > 0 ? SHORTEST_LOOK_MS : Math.min(LONGEST_LOOK_MS, lookMs * 2)
     yield* wait(isFull ? LONGEST_LOOK_MS : Math.min(lookMs, Math.max(5, nextMs ?? lookMs)))
   }
@@ -167,13 +183,16 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
     const clock = yield* Clock.Clock
     const random = yield* Random.Random
     const context = yield* Effect.context<never>()
+    const config = yield* QueueConfig
+    const running: Sender["running"] = new Map()
     const sender: Sender = {
-      config: yield* QueueConfig,
+      config,
       queue: yield* SendQueue,
       parts,
       now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
       random: () => random.nextDoubleUnsafe(),
-      running: new Map(),
+      running,
+      onAnswered: ringIfWorthwhile({ config, running }),
       busy: Latch.makeUnsafe(false),
       fork: (body) => Effect.runForkWith(context)(body)
     }

@@ -31,8 +31,9 @@ const request = {
   idempotencyKey: "k"
 } as const
 
-const send = async (outcome: Outcome, deadlineMs = 5_000) => {
-  await fake.always(outcome)
+/** The answers that the relay gives, one after the other; it gives the last one from then on. */
+const sendTo = async (outcomes: ReadonlyArray<Outcome>, deadlineMs = 5_000) => {
+  await fake.script(outcomes.slice(0, -1), outcomes.at(-1))
   const relay = makeSendRelay({
     url: `${fake.url}/internal/send-email`,
     secret: Redacted.make(SECRET),
@@ -47,6 +48,8 @@ const send = async (outcome: Outcome, deadlineMs = 5_000) => {
     )
   )
 }
+
+const send = (outcome: Outcome, deadlineMs?: number) => sendTo([outcome], deadlineMs)
 
 describe("the relay over HTTP", () => {
   it("posts the request with the secret", async () => {
@@ -77,7 +80,13 @@ describe("the relay over HTTP", () => {
     [{ reply: { status: 302, headers: { location: "/elsewhere" } } }, "unknown"]
   ] as const)("%j: %s", async (outcome, expected) => {
     expect(await send(outcome)).toBe(expected)
-    expect(fake.requests).toHaveLength(1)
+    const isUnavailable = JSON.stringify(outcome).includes("unavailable")
+    expect(fake.requests).toHaveLength(isUnavailable ? 2 : 1)
+  })
+
+  it("what no provider takes now waits in the send queue, under the same key", async () => {
+    expect(await sendTo([problem(500, "EMAIL_FAILED", { kind: "unavailable" }), "ok"])).toBe("sent")
+    expect(fake.requests.map(({ body }) => JSON.parse(body))).toEqual([request, { ...request, queue: true }])
   })
 
   it("gives up on an answer that does not come", async () => {

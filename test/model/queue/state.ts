@@ -175,7 +175,8 @@ export const workOf = (mail: TakenMail, takenAt: number): QueuedWork => ({
   refusals: mail.refusals,
   isHeard: true,
   unwritten: undefined,
-  isMoved: false
+  isMoved: false,
+  isTooLate: false
 })
 
 const deferralTexts = new Map<string, string>()

@@ -4,9 +4,11 @@
 --
 -- SQLSTATE 22023: a field is wrong, which the message names; 54000: more than 1 MB; 23505: the key was used with another request.
 create or replace function enqueue_email(p_request jsonb) returns uuid
-language sql
+language plpgsql
 security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
-  select (queue_email(p_request, null, '', null)).id
+begin
+  return (queue_email(p_request, null, '', null)).id;
+end
 $$;

@@ -10,7 +10,7 @@ as $$
 #variable_conflict use_column
 declare
   e record;
-  q email_send_queue;
+  q record;
 begin
   for e in
     select x.entry, x.place from jsonb_array_elements(p_entries) with ordinality as x(entry, place)

@@ -19,6 +19,8 @@ as $$
       -- A doubt that could not be queued for its retry, or had its recipients suppressed then. A provider that dedupes may be asked
       -- again on the same key; with another one the key is used up for a day.
       case
+        when (array_agg(l.is_queued and l.outcome in ('failed', 'suppressed') order by l.created_at desc, l.id desc))[1]
+          then (array_agg(l.outcome order by l.created_at desc, l.id desc))[1]
         when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and not provider_dedupes(l.provider)
           order by l.created_at desc, l.id desc))[1]
           then 'failed'
@@ -31,9 +33,10 @@ as $$
       order by l.created_at desc, l.id desc))[1]
   end
   from (
-    select x.* from email_log x where x.key_hash = (select k.hash from k)
+    select x.*, exists (select from email_send_queue q where q.id = x.id) as is_queued
+    from email_log x where x.key_hash = (select k.hash from k)
     union all
-    select x.* from email_log x
+    select x.*, false from email_log x
     where x.key_tag = (select k.tag from k) and x.outcome is distinct from 'sent' and x.key_hash is null
   ) as l
 $$;

@@ -7,12 +7,13 @@ returns table (
 )
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
-set synchronous_commit = on
 as $$
 declare
   v_held integer[] := lock_queued_emails(p_entries);
   v_entries jsonb := p_entries;
 begin
+  -- Until the commit: a setting of the function ends before it.
+  perform set_config('synchronous_commit', 'on', true);
   if cardinality(v_held) < jsonb_array_length(p_entries) then
     select jsonb_agg(p_entries -> (h.place - 1) order by h.place) into v_entries from unnest(v_held) as h(place);
   end if;

@@ -4,9 +4,10 @@ create or replace function begin_queued_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
-set synchronous_commit = on
 as $$
 begin
+  -- Until the commit: a setting of the function ends before it.
+  perform set_config('synchronous_commit', 'on', true);
   perform from email_send_queue q
   where q.id = (p_entry ->> 'queue_id')::uuid and q.lease = (p_entry ->> 'lease')::uuid
   for no key update;

@@ -1,8 +1,9 @@
 -- Writes how senders' requests go on or end: the request, its row in the log and its claim in one transaction (QUEUE-7); `ordinal` counts the entries from 1.
 -- Called by `SendQueue`. Keys of an entry: queue_id, lease, state, due_ms (until the next take), provider (of the next attempt;
--- absent: as before), deferral, defers (an attempt was ambiguous now), tried, refusals, error, result, frees (the key is free again), row (an entry of `record_email_sends`; absent: none is written), settle
--- (an entry of `settle_email_claims`, where there is no row). `held` is false where the request has passed to another sender: nothing was written then.
-create or replace function end_queued_emails(p_entries jsonb)
+-- absent: as before), deferral, defers (an attempt was ambiguous now), tried (while the request continues), attempts (their number), refusals, error, result, frees (the key may be used again), settle
+-- (an entry of `settle_email_claims`, where there is no row). `p_rows`: entries of `record_email_sends`, each with the `place` of its request among the entries; a request
+-- without one writes none. They are a separate parameter because extracting each one from its entry took as long as writing it. `held` is false where the request has passed to another sender: nothing was written then.
+create or replace function end_queued_emails(p_entries jsonb, p_rows jsonb)
 returns table (ordinal integer, held boolean, send_id uuid, status text, provider_message_id text)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -10,32 +11,35 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
-set synchronous_commit = on
 as $$
 #variable_conflict use_column
 declare
   v_held integer[] := lock_queued_emails(p_entries);
   v_now timestamptz := clock_timestamp();
-  v_rows jsonb;
+  v_rows jsonb := p_rows;
   v_settled jsonb;
-  -- Of the entries with a row: their places, and what was written, in the same order.
+  -- Of the rows: the places of their entries, and what was written, in the same order.
   v_places integer[];
   v_ids uuid[];
   v_statuses text[];
   v_messages text[];
   v_entry jsonb;
 begin
-  select
-    jsonb_agg(x.entry -> 'row' order by x.place) filter (where x.entry ? 'row'),
-    array_agg(x.place::integer order by x.place) filter (where x.entry ? 'row'),
-    jsonb_agg(x.entry -> 'settle' order by x.place) filter (where x.entry ? 'settle')
-  into v_rows, v_places, v_settled
-  from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-  where x.place = any (v_held);
-  if v_settled is not null then
-    perform settle_email_claims(v_settled, '{}');
+  -- Until the commit: a setting of the function ends before it.
+  perform set_config('synchronous_commit', 'on', true);
+  if cardinality(v_held) < jsonb_array_length(p_entries) then
+    select coalesce(jsonb_agg(x.entry order by x.place), '[]') into v_rows
+    from jsonb_array_elements(p_rows) with ordinality as x(entry, place)
+    where (x.entry -> 'place')::integer = any (v_held);
   end if;
-  if v_rows is not null then
+  if p_entries @? '$[*].settle' then
+    select jsonb_agg(x.entry -> 'settle' order by x.place) into v_settled
+    from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+    where x.entry ? 'settle' and x.place = any (v_held);
+    perform settle_email_claims(coalesce(v_settled, '[]'), '{}');
+  end if;
+  if v_rows <> '[]' then
+    v_places := array(select x.place from jsonb_to_recordset(v_rows) as x(place integer));
     select array_agg(r.send_id order by r.ordinal), array_agg(r.status order by r.ordinal), array_agg(r.provider_message_id order by r.ordinal)
     into v_ids, v_statuses, v_messages
     from record_email_sends(v_rows) as r;
@@ -49,7 +53,7 @@ begin
   update email_send_queue q set
     state = x.state, due_at = null, ended_at = v_now, lease = null, deaths = 0, request = null, deferral = null, tried = null,
     provider = coalesce(x.provider, q.provider),
-    attempts = coalesce(jsonb_array_length(x.tried), q.attempts),
+    attempts = coalesce(x.attempts, q.attempts),
     refusals = coalesce(x.refusals, q.refusals),
     held_key = case when x.frees then null else q.held_key end,
     error = x.error,
@@ -57,8 +61,8 @@ begin
   from (
     select e.*, v_ids[array_position(v_places, e.place::integer)] as send_id
     from rows from (jsonb_to_recordset(p_entries) as (
-      queue_id uuid, state text, provider text, tried jsonb, refusals integer, frees boolean, error text, result jsonb
-    )) with ordinality as e(queue_id, state, provider, tried, refusals, frees, error, result, place)
+      queue_id uuid, state text, provider text, attempts integer, refusals integer, frees boolean, error text, result jsonb
+    )) with ordinality as e(queue_id, state, provider, attempts, refusals, frees, error, result, place)
     where e.place = any (v_held) and e.state not in ('queued', 'deferred')
   ) as x
   where q.id = x.queue_id;

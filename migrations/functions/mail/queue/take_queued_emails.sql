@@ -15,7 +15,6 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
-set synchronous_commit = on
 as $$
 #variable_conflict use_column
 declare
@@ -26,9 +25,10 @@ declare
   v_next timestamptz;
   v_left integer := p_limit;
   v_ids uuid[];
-  p record;
-  t record;
+  p record; t record;
 begin
+  -- Until the commit. It is durable before its mail leaves: the claim of its key is committed later, and waits for the disk.
+  perform set_config('synchronous_commit', 'off', true);
   select array_agg(x.lane::smallint order by x.lane) into v_lanes
   from unnest(email_queue_lanes()) with ordinality as x(category, lane)
   where not exists (select from email_queue_pauses y where y.scope in ('*', x.category));

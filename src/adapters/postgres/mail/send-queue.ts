@@ -63,9 +63,10 @@ const begins = (send: SendSql["Service"]) =>
     }
   })
 
+const goesOn = ({ state }: QueueMove) => state === "queued" || state === "deferred"
+
 const moveEntry = (move: QueueMove) => {
-  const entry = move.record === undefined ? undefined : toEntry(move.record)
-  const settles = entry?.settle === undefined ? undefined : entry
+  const settles = move.writesRow || move.record?.settle === undefined ? undefined : toEntry(move.record)
   return {
     ...leaseOf(move),
     state: move.state,
@@ -73,18 +74,24 @@ const moveEntry = (move: QueueMove) => {
     provider: move.provider,
     deferral: move.deferral,
     defers: move.record?.outcome === "deferred",
-    tried: move.tried,
+    tried: goesOn(move) ? move.tried : undefined,
+    attempts: move.tried.length,
     refusals: move.refusals,
     error: move.error,
     result: move.result,
     frees: move.frees,
-    row: move.writesRow ? entry : undefined,
-    settle:
-      move.writesRow || settles === undefined
-        ? undefined
-        : { id: settles.id, key_hash: settles.key_hash, key_tag: settles.key_tag, settle: settles.settle }
+    settle: settles && {
+      id: settles.id,
+      key_hash: settles.key_hash,
+      key_tag: settles.key_tag,
+      settle: settles.settle
+    }
   }
 }
+
+/** The row that a move writes, if any, with the place of the move. */
+const rowEntries = ({ record, writesRow }: QueueMove, index: number) =>
+  writesRow && record !== undefined ? [{ ...toEntry(record), place: index + 1 }] : []
 
 const decodeMoved = decoder(MovedRow, "move")
 
@@ -108,10 +115,15 @@ const moves = (write: WriteSql["Service"]) =>
     onOverflow: () => storeUnavailable("move")("too many requests wait to be written"),
     run: (items) => {
       const entries = toJsonText(items.map(moveEntry))
+      const rows = toJsonText(items.flatMap(rowEntries))
       return Effect.map(
-        ask.rows("move", Schema.Unknown, write`select * from end_queued_emails(${entries}::jsonb)`),
-        (rows): ReadonlyArray<Exit.Exit<Moved, StoreUnavailable>> =>
-          inOrder(rows, items.length, "move", toMoved(items))
+        ask.rows(
+          "move",
+          Schema.Unknown,
+          write`select * from end_queued_emails(${entries}::jsonb, ${rows}::jsonb)`
+        ),
+        (answers): ReadonlyArray<Exit.Exit<Moved, StoreUnavailable>> =>
+          inOrder(answers, items.length, "move", toMoved(items))
       )
     }
   })

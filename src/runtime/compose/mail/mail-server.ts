@@ -9,6 +9,7 @@ import * as Retry from "../../../application/mail/retry.ts"
 import * as Enqueue from "../../../application/send-queue/enqueue.ts"
 import * as Pace from "../../../application/send-queue/pace.ts"
 import { QueueConfig } from "../../../application/send-queue/queue-config.ts"
+import * as SendLater from "../../../application/send-queue/send-later.ts"
 import * as Sender from "../../../application/send-queue/sender.ts"
 import { background } from "../../process/supervisor.ts"
 import type { MailSettings } from "../../settings/settings.ts"
@@ -27,7 +28,7 @@ export const mail = (settings: MailSettings, parts: MailParts) =>
   Layer.mergeAll(
     Layer.provide(Layer.merge(Mailer.layer, Retry.layer), Pace.ofDirectSends),
     Layer.provide(Sender.layer, Pace.ofQueue),
-    Enqueue.layer,
+    Layer.provideMerge(SendLater.layer, Enqueue.layer),
     SuppressionList.layer,
     Preferences.layer,
     Deferrals.layer

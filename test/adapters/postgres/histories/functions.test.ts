@@ -64,6 +64,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
   "test/contracts/mail/send-queue.ts": [
     "begin_queued_emails",
     "begin_queued_retry",
+    "checked_request",
     "email_queue_lanes",
     "email_queue_overview",
     "email_rate",
@@ -84,7 +85,12 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "take_email_token",
     "take_queued_emails"
   ],
-  "test/adapters/postgres/send-queue/own-transaction.test.ts": ["cancel_email", "enqueue_email"],
+  "test/adapters/postgres/send-queue/own-transaction.test.ts": [
+    "cancel_email",
+    "enqueue_email",
+    "is_queued_request"
+  ],
+  "test/adapters/postgres/send-queue/plain-requests.test.ts": ["is_plain_request"],
   "test/adapters/postgres/send-queue/people.test.ts": [
     "cancel_queued_email",
     "reschedule_queued_email",

@@ -15,8 +15,10 @@ import * as ContactForms from "../../../../src/application/accounts/contact-form
 import * as TeamInvitations from "../../../../src/application/accounts/team-invitations.ts"
 import * as Bulk from "../../../../src/application/conversion/bulk-messages.ts"
 import { Mailer } from "../../../../src/application/mail/mailer.ts"
+import { SendLater } from "../../../../src/application/mail/send-later.ts"
 import * as Outreach from "../../../../src/application/outreach/outreach.ts"
 import * as Unsubscribe from "../../../../src/application/outreach/unsubscribe.ts"
+import type { SendRequest } from "../../../../src/domain/mail/message.ts"
 import { type ContactMessage, ContactMessages as Messages } from "../../../../src/ports/accounts/accounts.ts"
 import { SharedFiles } from "../../../../src/ports/conversion/shared-files.ts"
 import { MailStore } from "../../../../src/ports/mail/mail-store.ts"
@@ -43,7 +45,12 @@ const tables = Layer.mergeAll(
 const FIRST_AND_RETRIES = 4
 
 /** The callers on a mailer whose provider stays ambiguous, by default until the schedule ends, and then takes everything. */
-const makeWorld = Effect.fnUntraced(function* (provider: SimProvider, ambiguous = FIRST_AND_RETRIES) {
+const makeWorld = Effect.fnUntraced(function* (
+  provider: SimProvider,
+  ambiguous = FIRST_AND_RETRIES,
+  /** What the send queue takes. */
+  later: (request: SendRequest) => Effect.Effect<boolean> = () => Effect.succeed(false)
+) {
   const store = yield* MailStore
   const harness = yield* makeHarness({ store: () => store })
   harness.scripts[provider].push(...Array.from({ length: ambiguous }, () => "ambiguous-lost" as const))
@@ -56,6 +63,7 @@ const makeWorld = Effect.fnUntraced(function* (provider: SimProvider, ambiguous 
     Layer.provideMerge(Unsubscribe.layer),
     Layer.provide([
       Layer.succeed(Mailer, Mailer.of({ send: harness.send })),
+      Layer.succeed(SendLater, later),
       Layer.succeed(Outreach.OutreachConfig, {
         from: "Postlane <outreach@postlane.test>",
         configurationSet: "outreach-set",
@@ -83,6 +91,8 @@ const makeWorld = Effect.fnUntraced(function* (provider: SimProvider, ambiguous 
   )
   return {
     ...callers,
+    /** The provider does not take the next mail. */
+    refuseOne: () => void harness.scripts[provider].push("unavailable"),
     refuse: (times: number) =>
       void harness.scripts[provider].push(...Array.from({ length: times }, () => "rejected" as const)),
     copies: Effect.map(harness.copies, (copies) => copies[provider]),
@@ -137,6 +147,44 @@ suiteLayer(Layer.merge(tables, Logger.layer([])))(
           assert.strictEqual(yield* copies, 1)
         }
       })
+    )
+
+    it.effect(
+      "an invitation that waited in the send queue, and ended unsent, is sent when it is asked for again",
+      () =>
+        Effect.gen(function* () {
+          const queued: Array<string | undefined> = []
+          const { copies, invitations, refuseOne } = yield* makeWorld("provider_a", 0, ({ idempotencyKey }) =>
+            Effect.sync(() => queued.push(idempotencyKey) > 0)
+          )
+          const sql = yield* WriteSql
+          const invite = invitations.invite({
+            customerId: anyId(yield* customer),
+            email: "eve@x.test",
+            to: "eve@x.test"
+          })
+          refuseOne()
+          const { inviteId } = yield* invite
+          // Nobody is asked again while it waits.
+          assert.deepStrictEqual(yield* invite, { inviteId, inviteSent: true })
+          assert.deepStrictEqual([queued.length, yield* copies], [1, 0])
+          // What the queue writes when the mail's time is over.
+          yield* sql`with q as (
+            insert into email_send_queue (idempotency_key, key_hash, request_hash, category, lane, send_at, state, ended_at)
+            select l.idempotency_key, l.key_hash, '', l.category, 3, now(), 'failed', now()
+            from email_log l where l.idempotency_key = ${queued[0]} returning *
+          )
+          insert into email_log (id, category, source, from_address, to_addresses, recipient_count, subject, outcome, status, error, error_kind,
+            failed_over, idempotency_key, key_hash)
+          select q.id, l.category, l.source, l.from_address, l.to_addresses, 1, l.subject, 'failed', 'failed', 'too late', 'unavailable', false,
+            l.idempotency_key, l.key_hash
+          from q join email_log l on l.key_hash = q.key_hash`
+          for (let again = 0; again < 2; again++) {
+            assert.deepStrictEqual(yield* invite, { inviteId, inviteSent: true })
+            assert.strictEqual(yield* copies, 1)
+          }
+          assert.lengthOf(queued, 1)
+        })
     )
 
     it.effect("an outreach send says that it failed, and is sent when it is asked for again", () =>

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 
 import { SlowSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer as layerStories } from "../../../../src/adapters/postgres/delivery/mail-stories.ts"
+import { fixedRate } from "../../../../src/domain/mail/rate.ts"
 import { MailStories } from "../../../../src/ports/delivery/mail-stories.ts"
 import { noAnswer } from "../../../../src/ports/store-unavailable.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
@@ -75,6 +76,34 @@ describe("the sender of the queue", () => {
       assert.lengthOf(
         yield* world.sql`select from email_log where key_hash = (select key_hash from email_send_queue where id = ${id}::uuid)`,
         1
+      )
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live("QUEUE-5: a turn that has passed is no fail-over: the request goes back", () =>
+    Effect.gen(function* () {
+      const world = yield* makeQueueWorld({
+        fallback: "provider_b",
+        paces: (["provider_a", "provider_b"] as const).map((provider) => ({ provider, ...fixedRate(100) })),
+        queueAs: (queue) => ({
+          ...queue,
+          // Longer than a token is valid.
+          begin: (entry) => Effect.delay(queue.begin(entry), "300 millis"),
+          token: ({ provider }) => Effect.succeed(provider === "provider_b")
+        })
+      })
+      const { id } = yield* world.enqueue.one(request({ idempotencyKey: "order-6" }))
+      yield* world.start
+      yield* untilFound(
+        "the request is back",
+        Effect.map(
+          world.sql`select from email_send_queue where id = ${id}::uuid and refusals = 1 and state = 'queued'`,
+          ([row]) => row
+        )
+      )
+      assert.deepStrictEqual(
+        [yield* world.providers.provider_a.received, yield* world.providers.provider_b.received],
+        [0, 0]
       )
     }).pipe(Effect.provide(layerPostgres))
   )
