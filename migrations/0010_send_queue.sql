@@ -18,11 +18,12 @@ create table email_send_queue (
   provider text not null default '',
   send_at timestamptz not null,
   expires_at timestamptz,
-  state text not null default 'queued',
+  state text not null default 'queued'
+    check (state in ('queued', 'sending', 'deferred', 'sent', 'suppressed', 'failed', 'cancelled')),
   -- When the request is taken next: of one under way, when its sender counts as dead. Null once it has ended.
-  due_at timestamptz,
+  due_at timestamptz check ((due_at is null) = (ended_at is not null)),
   -- Of the sender that has taken it; also the owner of its claim on the key.
-  lease uuid,
+  lease uuid check (lease is null or state = 'sending'),
   -- Requests to providers so far.
   attempts integer not null default 0,
   -- Refusals in a row that prove that nothing was accepted.
@@ -34,7 +35,7 @@ create table email_send_queue (
   -- Its age counts from here or from `send_at`, whichever is later.
   first_taken_at timestamptz,
   -- The mail. Null once it has ended.
-  request jsonb,
+  request jsonb check ((request is null) = (ended_at is not null)),
   -- The exact request of an ambiguous attempt, which its retries repeat (`DeferredSend` in the domain).
   deferral text,
   -- All attempts, each an `Attempt` of the domain.
@@ -44,8 +45,7 @@ create table email_send_queue (
   result jsonb,
   ended_at timestamptz,
   -- When the row was written: the transaction may have begun long before.
-  created_at timestamptz not null default clock_timestamp(),
-  check (is_queued_request(state, lease is not null, due_at is not null, ended_at is not null, request is not null))
+  created_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 80);
 
 create unique index email_send_queue_key on email_send_queue (held_key) where held_key is not null;
