@@ -115,7 +115,7 @@ class Kernel implements Scheduler.Scheduler {
   private left: number
   private readonly stop: (reason: string) => void
 
-  /** `stop`: is told why the program will not end, once that is known. */
+  /** `stop` gets the reason why the program will not end, once that is known. */
   constructor(chance: Chance, mostTasks: number, stop: (reason: string) => void) {
     this.chance = chance
     this.left = mostTasks

@@ -37,7 +37,7 @@ export const BUGS = [
   "hooks-out-of-order",
   /** A try counts as received, whatever the receiver answered. */
   "hook-ends-unreceived",
-  /** A queued mail goes by whom it was for when it was queued, whoever is blocked by now. */
+  /** A queued mail goes by whom it was for when it was queued, even if the recipient is blocked by now. */
   "queue-skips-suppressions",
   /** A cancel of a queued mail is answered although it is being sent. */
   "queue-cancel-loses"

@@ -52,13 +52,9 @@ export const deliveryRow = (one: HookDelivery): DeliveryRow => ({
   createdAt: new Date(one.createdAt).toISOString()
 })
 
-/** Hooks in memory, on Effect's `Clock`. Deliveries are in the order of their events. */
-export const makeHookTables = () => {
-  const hooks = new Map<string, Hook>()
+/** The deliveries, by their id and by their hook. */
+const makeDeliveries = () => {
   const deliveries = new Map<string, HookDelivery>()
-  let made = 0
-  const id = () => `00000000-0000-4000-8000-${String((made += 1)).padStart(12, "0")}`
-  const secret = () => `whsec_${Buffer.from(id()).toString("base64")}`
   const byHook = new Map<string, Array<HookDelivery>>()
   const of = (hookId: string): ReadonlyArray<HookDelivery> => byHook.get(hookId) ?? []
   const put = (one: HookDelivery) => {
@@ -74,6 +70,16 @@ export const makeHookTables = () => {
       of(hookId).filter((one) => one.id !== gone)
     )
   }
+  return { deliveries, of, put, drop }
+}
+
+/** Hooks in memory, on Effect's `Clock`. Deliveries are in the order of their events. */
+export const makeHookTables = () => {
+  const hooks = new Map<string, Hook>()
+  const { deliveries, drop, of, put } = makeDeliveries()
+  let made = 0
+  const id = () => `00000000-0000-4000-8000-${String((made += 1)).padStart(12, "0")}`
+  const secret = () => `whsec_${Buffer.from(id()).toString("base64")}`
 
   const write = (hook: Hook, type: string, subject: string, body: string, now: number) => {
     const dies = hook.offBy === "itself"
