@@ -146,37 +146,39 @@ it.effect(
     }).pipe(Effect.scoped)
 )
 
-it.effect("the messages of many orders that end at once go through the send queue, each once (QUEUE-11)", () =>
-  Effect.gen(function* () {
-    const { asked, context, copies, untilAllLeft } = yield* makeWorld
-    const open = new Map(PEOPLE.map((email, n) => [`order-${n}`, email]))
-    let turn: Array<readonly [string, string]> = []
-    const orders = Layer.mock(BulkOrders, {
-      claimMessage: () =>
-        Effect.sync(() => {
-          const next = turn.pop()
-          return next && { bulkId: next[0], email: next[1], endedAt: new Date(0), attempts: 1, items: [] }
-        }),
-      confirmMessage: (bulkId) => Effect.sync(() => open.delete(bulkId))
-    })
-    const services = layerBulkMessages.pipe(
-      Layer.provide([
-        orders,
-        Layer.mock(SharedFiles, {}),
-        Layer.succeed(BulkMessageSender, { from: "noreply@postlane.test", replyTo: "convert@legacy.test" })
-      ]),
-      Layer.provide(Layer.succeedContext(context))
-    )
-    const { sendDue } = yield* Effect.provide(BulkMessages, services)
-    const claimAll = Effect.suspend(() => {
-      turn = [...open]
-      return sendDue
-    })
-    // Nobody is asked at once, and asking again, as another leader would, queues nothing more.
-    assert.deepStrictEqual([yield* claimAll, yield* claimAll, asked()], [0, 0, 0])
-    yield* untilAllLeft
-    assert.deepStrictEqual(recipientsOf(yield* copies), PEOPLE.toSorted())
-    assert.strictEqual(yield* claimAll, BURST)
-    assert.strictEqual(open.size, 0)
-  }).pipe(Effect.scoped)
+it.effect(
+  "the messages of many orders that end at once go through the send queue, each once (QUEUE-11)",
+  () =>
+    Effect.gen(function* () {
+      const { asked, context, copies, untilAllLeft } = yield* makeWorld
+      const open = new Map(PEOPLE.map((email, n) => [`order-${n}`, email]))
+      let turn: Array<readonly [string, string]> = []
+      const orders = Layer.mock(BulkOrders, {
+        claimMessage: () =>
+          Effect.sync(() => {
+            const next = turn.pop()
+            return next && { bulkId: next[0], email: next[1], endedAt: new Date(0), attempts: 1, items: [] }
+          }),
+        confirmMessage: (bulkId) => Effect.sync(() => open.delete(bulkId))
+      })
+      const services = layerBulkMessages.pipe(
+        Layer.provide([
+          orders,
+          Layer.mock(SharedFiles, {}),
+          Layer.succeed(BulkMessageSender, { from: "noreply@postlane.test", replyTo: "convert@legacy.test" })
+        ]),
+        Layer.provide(Layer.succeedContext(context))
+      )
+      const { sendDue } = yield* Effect.provide(BulkMessages, services)
+      const claimAll = Effect.suspend(() => {
+        turn = [...open]
+        return sendDue
+      })
+      // Nobody is asked at once, and asking again, as another leader would, queues nothing more.
+      assert.deepStrictEqual([yield* claimAll, yield* claimAll, asked()], [0, 0, 0])
+      yield* untilAllLeft
+      assert.deepStrictEqual(recipientsOf(yield* copies), PEOPLE.toSorted())
+      assert.strictEqual(yield* claimAll, BURST)
+      assert.strictEqual(open.size, 0)
+    }).pipe(Effect.scoped)
 )
