@@ -90,7 +90,7 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
 /** Fewest signs without a letter, and their part of all. */
 const FEWEST_UNSURE = 3
 const PART_UNSURE = 0.01
-/** The part of all that is a look without its letter where a writing is lost; a few stand for themselves in a text about them. */
+/** The part of all that is a look without its letter where a writing is lost: a text about such signs has a few. */
 const PART_LETTERLESS = 0.05
 /** Signs without a known letter, in words: the replacement character, codes that each font uses for others, control characters. */
 const UNKNOWN =

@@ -114,7 +114,7 @@ const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean =
 const hasUnnamedRows = ({ headRows, rows }: Table): boolean =>
   rows.slice(headRows).some((row) => row.some((cell) => cell.rowSpan > 1 && isEmpty(cell)))
 
-/** Whether a table has values that fit none of its rows or columns. What a grid shows is a column of its own. */
+/** Whether a table has values that fit none of its rows or columns. A grid may have a column without a name. */
 export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>, drawings: ReadonlyArray<Drawing>): boolean =>
   tablesIn(blocks).some((table) => {
     const drawn = isDrawn(table, drawings)

@@ -67,17 +67,17 @@ interface Place {
   lines: number
   /** On one line after wide white space. */
   isApart: boolean
-  /** On one line anew for no reason of its looks; on one that is bold. */
+  /** On one line in a new run, though it looks as the words before; on one that is bold. */
   isCut: boolean
   isNamed: boolean
-  /** Between where the words before it end: behind the same words others stand below one another, too. */
+  /** Between where the words before it end: what follows the same words is below one another by itself. */
   firstEnd: number
   lastEnd: number
 }
 
 /**
- * Places where words begin on several lines, on one of them after wide white space, or anew for no reason of their looks: cells that are
- * as near as words begin there, too.
+ * Places where words begin on several lines, on one of them after wide white space, or in a new run that looks as the words before it:
+ * cells that are as near as words begin there, too.
  */
 export class Beginnings {
   /** By the place, to the point, and the band. */
