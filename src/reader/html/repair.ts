@@ -40,10 +40,12 @@ const HEADING = /^h[1-6]$/
 /** Elements besides paragraphs and headings that hold words. */
 export const HELD: ReadonlySet<string> = new Set(["li", "dt", "dd", "td", "th", "caption", "figcaption"])
 
-/** Pixels that a page of 320 leaves to a table, and what of them a column's edges and a sign take, of the style sheet's narrow tables. */
+/** Pixels that a page of 320 leaves to a table, and what of them a column's edges and signs take, of the style sheet's narrow tables. */
 const ROOM = 280
 const EDGES = 13
 const SIGN = 9
+const CAPITAL = 11
+const CAPITALS = /\p{Lu}/gu
 /** A run of signs that no line ends within: Chinese and Japanese ones may end at each. */
 const UNBROKEN =
   /[^\s\p{Pd}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
@@ -59,17 +61,20 @@ export const rowsOf = (table: HtmlElement): ReadonlyArray<HtmlElement> =>
       part.name === "tr" ? [part] : part.children.filter(isElement).filter(({ name }) => name === "tr")
     )
 
+const widthOf = (word: string): number =>
+  SIGN * word.length + (CAPITAL - SIGN) * (word.match(CAPITALS)?.length ?? 0)
+
 /**
  * True when a table fits on a narrow page with its words whole, since cells break none: one that does not gets a frame that scrolls by
  * itself.
  */
 export const fits = (rows: ReadonlyArray<HtmlElement>): boolean => {
-  const longest: Array<number> = []
+  const widest: Array<number> = []
   for (const { children } of rows)
     for (const [at, cell] of children.filter(isElement).entries())
       for (const word of lineOf([cell]).match(UNBROKEN) ?? [""])
-        longest[at] = Math.max(longest[at] ?? 0, word.length)
-  return longest.reduce((sum, signs) => sum + EDGES + SIGN * signs, 0) <= ROOM
+        widest[at] = Math.max(widest[at] ?? 0, widthOf(word))
+  return widest.reduce((sum, width) => sum + EDGES + width, 0) <= ROOM
 }
 
 /** Whether it contains block elements. */

@@ -143,7 +143,7 @@ export interface Table extends Placed {
   /** How many of the first rows are its head. */
   readonly headRows: number
   readonly notes?: ReadonlyArray<TableNote>
-  /** Two lines of a narrow cell may be one word, or two. */
+  /** Two lines of narrow cells may be one word, or two, more than once. */
   readonly unsure?: true
   /** Open where the head is recognised by its words alone: it may be a row of the table that ends on the page before. */
   readonly seam: Seam

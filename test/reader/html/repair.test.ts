@@ -26,6 +26,9 @@ it("a table fits where its longest words do, beside each other, on a narrow page
   )
   expect(fits(rowsWith(["Completed", "Configuration"]))).toBe(true)
   expect(fits(rowsWith(["Completed", "OneType,OtherType,ThirdType"]))).toBe(false)
+  // Capitals are wider.
+  expect(fits(rowsWith(["completed.jobs", "configuration"]))).toBe(true)
+  expect(fits(rowsWith(["COMPLETED.JOBS", "CONFIGURATION"]))).toBe(false)
   // Each column is as wide as its own longest word, of whichever script.
   expect(fits(rowsWith(["type", "a".repeat(20)], ["a".repeat(20), "type"]))).toBe(false)
   expect(fits(rowsWith(["тип", "б".repeat(30)]))).toBe(false)

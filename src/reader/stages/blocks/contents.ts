@@ -21,13 +21,16 @@ const MIN_SHARE = 0.5
 /** Most entries that may name an earlier page than the entry above: in a price list numbers go up and down. */
 const MAX_BACK = 0.1
 
-const NUMBERED_ENTRY = /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>\d{1,4}|[ivxlc]{1,7})\s*$/i
+/** The page of an appendix or a chapter that counts its own has its letter or its number in front. */
+const NUMBERED_ENTRY =
+  /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>(?:(?:[a-z]|\d{1,3})[-–])?\d{1,4}|[ivxlc]{1,7})\s*$/i
+const OWN_COUNT = /(?:^|[\s.…])(?:[a-z]|\d{1,3})[-–]\d{1,4}$/i
 
 /** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those ascend. */
 export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
   const numbers = rows.flatMap(({ text }) => NUMBERED_ENTRY.exec(text)?.groups?.["number"] ?? [])
   if (numbers.length < MIN_ENTRIES || numbers.length < MIN_SHARE * rows.length) return false
-  const printed = numbers.flatMap((number) => (/^\d/.test(number) ? Number(number) : []))
+  const printed = numbers.flatMap((number) => (/^\d+$/.test(number) ? Number(number) : []))
   const back = printed.filter((number, at) => number < (printed[at - 1] ?? 0)).length
   return back <= MAX_BACK * printed.length
 }
@@ -43,7 +46,8 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
   for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
     const line = lines[at]
     if (line === undefined || !isListedEntry(line)) continue
-    const printed = Number(/(?<!\d)\d+$/.exec(line.text.trim())?.[0] ?? number)
+    const text = line.text.trim()
+    const printed = OWN_COUNT.test(text) ? number : Number(/(?<!\d)\d+$/.exec(text)?.[0] ?? number)
     if (printed < number) break
     number = printed
     ;[to, entries] = [at + 1, entries + 1]
@@ -82,7 +86,7 @@ export const isTitled = (segments: ReadonlyArray<Segment>): boolean =>
 const MAX_BETWEEN = 100
 
 /** An entry: its leaders are one sign. A listed one may have no leaders. */
-const WRITTEN_ENTRY = /…\s*(?:\d{1,4}|[ivxlc]{1,7})\s*$/i
+const WRITTEN_ENTRY = /…\s*(?:(?:(?:[a-z]|\d{1,3})[-–])?\d{1,4}|[ivxlc]{1,7})\s*$/i
 const LISTED_ENTRY = /[\s…](?:\d{1,4}|[ivxlc]{1,7})$/i
 
 /** Whether a block of words is an entry, or has entries. */

@@ -90,6 +90,8 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
 /** Fewest signs without a letter, and their part of all. */
 const FEWEST_UNSURE = 3
 const PART_UNSURE = 0.01
+/** The part of all that is a look without its letter where a writing is lost: a text about such signs has a few. */
+const PART_LETTERLESS = 0.05
 /** Signs without a known letter, in words: the replacement character, codes that each font uses for others, control characters. */
 const UNKNOWN =
   /(?<=[\p{L}\ufffd\p{Co}])(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})|(?:[\ufffd\p{Co}]|(?!\s)\p{Cc})(?=\p{L})/gu
@@ -111,12 +113,13 @@ const isSoiled = ({ fonts, readable: { main } }: PageAnalysis): boolean => {
 }
 
 const hasUnsureLetters = ({ analysis }: ReadPage): boolean => {
-  const unknown = analysis.readable.main.reduce(
-    (sum, { text }) => sum + (text.match(UNKNOWN)?.length ?? 0) + (text.match(LETTERLESS)?.length ?? 0),
-    0
-  )
-  const isUnknown = unknown >= FEWEST_UNSURE && unknown > PART_UNSURE * lengthOf(analysis.readable.main)
-  return isUnknown || isSoiled(analysis)
+  const { main } = analysis.readable
+  const length = lengthOf(main)
+  const isMore = (signs: RegExp, part: number): boolean => {
+    const found = main.reduce((sum, { text }) => sum + (text.match(signs)?.length ?? 0), 0)
+    return found >= FEWEST_UNSURE && found > part * length
+  }
+  return isMore(UNKNOWN, PART_UNSURE) || isMore(LETTERLESS, PART_LETTERLESS) || isSoiled(analysis)
 }
 
 /** The rules, by the reason that each gives. */

@@ -14,13 +14,15 @@ const WORDS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|\p{N}+/gu
 const ONE_LETTER = /^[a-z]$/
 
-const threes = (text: string): ReadonlyArray<string> => {
+const wordsOf = (text: string): ReadonlyArray<string> => {
   const found: ReadonlyArray<string> = text.normalize("NFKC").toLowerCase().match(WORDS) ?? []
-  const words = found.filter((word) => !ONE_LETTER.test(word))
-  return words
-    .slice(0, Math.max(0, words.length - WORDS_IN_A_ROW + 1))
-    .map((_, at) => words.slice(at, at + WORDS_IN_A_ROW).join(" "))
+  return found.filter((word) => !ONE_LETTER.test(word))
 }
+
+const threes = (words: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> =>
+  words
+    .slice(0, Math.max(0, words.length - WORDS_IN_A_ROW + 1))
+    .map((_, at) => words.slice(at, at + WORDS_IN_A_ROW))
 
 const said = (spans: ReadonlyArray<Span>): ReadonlyArray<string> => [textOfSpans(spans)]
 
@@ -32,7 +34,12 @@ const textsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<string> =>
       case "paragraph":
         return said(block.spans)
       case "list":
-        return block.items.flatMap(({ blocks: of, term = [] }) => [...said(term), ...textsOf(of)])
+        return block.items.flatMap(({ blocks: of, term = [] }, at) => [
+          // The number of an item is among what was written.
+          ...(block.ordered ? [`${(block.start ?? 1) + at}`] : []),
+          ...said(term),
+          ...textsOf(of)
+        ])
       case "table":
         return [
           ...said(block.caption),
@@ -55,12 +62,14 @@ const textsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<string> =>
  * one that was put together in another order gives little to know its order by.
  */
 export const isInOtherOrder = (blocks: ReadonlyArray<Block>, runs: ReadonlyArray<TextRun>): boolean => {
-  const written = new Set(
-    threes(runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join(""))
-  )
+  const all = wordsOf(runs.map(({ hyphenated, text }) => (hyphenated ? text : `${text} `)).join(""))
+  const known = new Set(all)
+  const written = new Set(threes(all).map((words) => words.join(" ")))
   const isOther = (text: string, { alike, fewest }: typeof OF_A_PAGE): boolean => {
-    const read = threes(text)
-    return read.length >= fewest && read.filter((words) => written.has(words)).length < alike * read.length
+    // A word that was put together of several runs, as one in small capitals, says nothing of the order.
+    const read = threes(wordsOf(text)).filter((words) => words.every((word) => known.has(word)))
+    const found = read.filter((words) => written.has(words.join(" "))).length
+    return read.length >= fewest && found < alike * read.length
   }
   const texts = textsOf(blocks)
   return isOther(texts.join(" "), OF_A_PAGE) || texts.some((text) => isOther(text, OF_A_TEXT))

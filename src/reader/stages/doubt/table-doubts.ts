@@ -110,10 +110,19 @@ const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean =
   return new Set(upright.map(({ box }) => Math.round(box.x0 / THIN))).size >= FEWEST_UPRIGHT
 }
 
-/** Whether a table has values that fit none of its rows or columns. */
+/** Whether what goes over several rows says nothing: their name is on another page, or lost. A corner is above the rows. */
+const hasUnnamedRows = ({ headRows, rows }: Table): boolean =>
+  rows.slice(headRows).some((row) => row.some((cell) => cell.rowSpan > 1 && isEmpty(cell)))
+
+/** Whether a table has values that fit none of its rows or columns. A grid may have a column without a name. */
 export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>, drawings: ReadonlyArray<Drawing>): boolean =>
-  tablesIn(blocks).some(
-    (table) =>
-      [hasStackedRow, hasNameless, hasTornRow].some((holds) => holds(table)) ||
-      hasUneven(table, isDrawn(table, drawings))
-  )
+  tablesIn(blocks).some((table) => {
+    const drawn = isDrawn(table, drawings)
+    return (
+      hasStackedRow(table) ||
+      hasUnnamedRows(table) ||
+      hasUneven(table, drawn) ||
+      hasTornRow(table) ||
+      (!drawn && hasNameless(table))
+    )
+  })

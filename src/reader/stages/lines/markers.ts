@@ -83,8 +83,8 @@ export const follows = (before: Marker, next: Marker): boolean => {
   return before.dress === next.dress && next.number === (before.number ?? 0) + 1
 }
 
-/** A line of a table of contents: words, leaders, a page. */
-export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:\d+|[ivxlc]+)\s*)?$/i
+/** A line of a table of contents: words, leaders, a page, which an appendix or a chapter may count for itself: A-1, 3-12. */
+export const LEADER_LINE = /(?<!\.\s?)(?:\.\s?){4,}\s*(?:(?:(?:[a-z]|\d{1,3})[-–])?(?:\d+|[ivxlc]+)\s*)?$/i
 
 /** A line of an index, its parts set apart by tabs: words, what leaders are left, pages. */
 const INDEX_LINE = /(?<!\.)(?:^|\s)\.(?: \.)+\s*\d{1,4}(?:\s?[,–-]\s?\d{1,4})*,?$/

@@ -52,6 +52,20 @@ const laidOut = (pages: ReadonlyArray<PageContent>, facts: Partial<DocumentFacts
   })[0] ?? assert.fail("no page")
 
 describe("a table of contents", () => {
+  it("has the pages of an appendix, or of a chapter, that counts its own", () => {
+    const more = ["A Tools", "A.1 What they are", "A.2 What they do", "A.3 Where they end"].flatMap(
+      (text, at) => [run(text + LEADERS, 60, 240 + 14 * at), run(`A-${at + 1}`, 510, 240 + 14 * at)]
+    )
+    const { html } = laidOut([page([...entries(ENTRIES), ...more])])
+    assert.match(html, /^<nav>[^]*A\.3 Where they end[^]*<\/nav>$/)
+    // Values that go from one to the other, without leaders, are no pages.
+    const values = ["Rivers", "Stones", "Ponds"].flatMap((text, at) => [
+      run(text, 60, 240 + 14 * at),
+      run(`${at + 1}-${at + 3}`, 510, 240 + 14 * at)
+    ])
+    assert.notInclude(laidOut([page([...lines(prose(60), 60, 60, 80), ...values])]).html, "<nav>")
+  })
+
   it("is a tier of its own: nested lists, entries without leaders too, each a link to the page that its number names", () => {
     const { html, tier } = laidOut([contents(), ...numbered()])
     assert.strictEqual(tier, "table-of-contents")

@@ -149,6 +149,51 @@ describe("a page is doubted", () => {
     assert.deepEqual(doubtsOn([...text, ...cells], { drawings }), [])
   })
 
+  it("with a cell over rows that says nothing; a corner is none, and a grid shows what is empty", () => {
+    const rows = (first: ReadonlyArray<string>, head = 1) => {
+      const runs: Array<TextRun> = []
+      const put = (word: string, column: number, row: number) => {
+        if (word === "") return []
+        runs.push(run(word, 60 + 90 * column, 100 + 30 * row, { mcid: runs.length }))
+        return [runs.length - 1]
+      }
+      const structure = first.map((word, row) => {
+        const kind = row < head ? "TH" : "TD"
+        const name = row % 2 === 0 ? [tag(kind, put(word, 0, row), { attributes: { RowSpan: 2 } })] : []
+        return tag("TR", [
+          ...name,
+          ...[1, 2].map((column) => tag(kind, put(`Word ${row}${column}`, column, row)))
+        ])
+      })
+      return doubtsOn(runs, { structure: [tag("Table", structure)] })
+    }
+    assert.deepEqual(rows(["Town", "", "Norrvik", ""], 2), [])
+    assert.deepEqual(rows(["Town", "", "", ""], 2), ["cells_left_over"])
+    assert.deepEqual(rows(["", "", "Norrvik", ""], 2), [])
+  })
+
+  it("with a column without a name; not where rules show it", () => {
+    const grid = (drawn: boolean) => {
+      const ys = [500, 520, 540, 560, 580]
+      const cells = [
+        ["Town", "Books", ""],
+        ["Norrvik", "12", "13"],
+        ["Lindby", "14", "16"],
+        ["Sund", "15", "17"]
+      ]
+      const runs = cells.flatMap((row, at) =>
+        row.flatMap((word, column) =>
+          word === "" ? [] : [run(word, 64 + 90 * column, 514 + 20 * at, at === 0 ? { font: FONT.bold } : {})]
+        )
+      )
+      const level = ys.map((y) => rule(60, y, 330, y + 0.4))
+      const upright = [60, 150, 240, 330].map((x) => rule(x, 500, x + 0.4, 580))
+      return doubtsOn([...text, ...runs], { drawings: [...level, ...(drawn ? upright : [])] })
+    }
+    assert.deepEqual(grid(true), [])
+    assert.deepEqual(grid(false), ["cells_left_over"])
+  })
+
   it("with words that were written in another order than they are read in", () => {
     const line = (side: string, at: number) =>
       ["river", "stone", "letter", "margin"].map((word) => `${word}${side}${"abcdefgh".charAt(at)}`).join(" ")
@@ -160,32 +205,45 @@ describe("a page is doubted", () => {
     assert.deepEqual(doubtsOn(mixed), ["order_unsure"])
     // Too few words say nothing.
     assert.deepEqual(doubtsOn(left.slice(0, 3).toReversed()), [])
+    // The numbers of items are among what was written, and a word in small capitals was put together.
+    const item = (at: number) => [run(`${at + 3}. Water ${at}`, 60, 60 + 14 * at)]
+    assert.deepEqual(doubtsOn(Array.from({ length: 9 }, (_, at) => item(at)).flat()), [])
+    const capitals = ["RIVERS", "STONES", "PONDS", "LAKES", "BANKS", "MEADOWS", "HILLS"].flatMap(
+      (word, at) => [
+        run(word.slice(0, 1), 60 + 60 * at, 300),
+        run(word.slice(1), 65.2 + 60 * at, 300, { size: 8 })
+      ]
+    )
+    assert.deepEqual(doubtsOn([...text, ...capitals]), [])
   })
 
-  it("with a word in two lines of a narrow cell that may be two; not where the page has one of them by itself", () => {
-    const narrow = (above: string, below: string, drawn = true) => {
+  it("with several words in two lines of narrow cells that may be two; not where the page has one of them by itself", () => {
+    const narrow = (...pairs: ReadonlyArray<readonly [above: string, below: string]>) => {
       const ys = [200, 228, 256, 284]
       return doubtsOn(
         [
           ...text,
-          ...[above, below].map((word, at) => run(word, 64, 210 + 12 * at)),
-          ...["plain", "small"].map((word, at) => run(word, 64, 238 + 28 * at)),
-          ...ys.slice(1).map((y, at) => run(`what is meant by ${at}`, 124, y - 18))
+          ...pairs.flatMap((pair, column) =>
+            pair.map((word, at) => run(word, 64 + 60 * column, 210 + 12 * at))
+          ),
+          ...["plain", "small"].flatMap((word, at) => [64, 124].map((x) => run(word, x, 238 + 28 * at))),
+          ...ys.slice(1).map((y, at) => run(`what is meant by ${at}`, 184, y - 18))
         ],
-        drawn
-          ? {
-              drawings: [
-                ...ys.map((y) => rule(60, y, 400, y + 0.4)),
-                ...[60, 120, 400].map((x) => rule(x, 200, x + 0.4, 284))
-              ]
-            }
-          : {}
+        {
+          drawings: [
+            ...ys.map((y) => rule(60, y, 400, y + 0.4)),
+            ...[60, 120, 180, 400].map((x) => rule(x, 200, x + 0.4, 284))
+          ]
+        }
       )
     }
-    assert.deepEqual(narrow("indetermin", "ate"), ["words_torn"])
-    assert.deepEqual(narrow("indetermin", "meant"), [])
-    assert.deepEqual(narrow("indeterm", "ate"), [])
-    assert.deepEqual(narrow("indetermin", "Ate"), [])
+    const other = ["approximat", "ive"] as const
+    assert.deepEqual(narrow(["indetermin", "ate"], other), ["words_torn"])
+    assert.deepEqual(narrow(["indetermin", "meant"], other), [])
+    assert.deepEqual(narrow(["indeterm", "ate"], other), [])
+    assert.deepEqual(narrow(["indetermin", "Ate"], other), [])
+    // One is soon seen.
+    assert.deepEqual(narrow(other), [])
   })
 
   it("with words in the colour of the paper; not on a ground or a picture", () => {
@@ -205,8 +263,10 @@ describe("a page is doubted", () => {
     const unknown = lines(prose(12).replaceAll("r", "\ufffd"), 60, 500, 60)
     assert.deepEqual(doubtsOn([...text, ...unknown]), ["letters_unsure"])
     assert.deepEqual(doubtsOn([...text, run("\ue001", 60, 500)]), [])
-    const looks = Array.from({ length: 9 }, (_, at) => run("\ufe00\ufe00 \ufe00", 60, 500 + 14 * at))
+    const looks = Array.from({ length: 12 }, (_, at) => run("\ufe00\ufe00 \ufe00", 60, 500 + 14 * at))
     assert.deepEqual(doubtsOn([...text, ...looks]), ["letters_unsure"])
+    // A few stand for themselves.
+    assert.deepEqual(doubtsOn([...text, ...looks.slice(0, 4)]), [])
     const chosen = Array.from({ length: 9 }, (_, at) => run("\u1000\ufe00 \u2764\ufe0f", 60, 500 + 14 * at))
     assert.deepEqual(doubtsOn([...text, ...chosen]), [])
     // Cyrillic that was taken for Latin; and names of a program, which are fewer, or in a face of code.

@@ -63,9 +63,14 @@ const areAligned = (a: Line, b: Line | undefined): boolean =>
     )
   )
 
-/** Widest gaps of a justified line, in font sizes, and the most words that it has. */
+/**
+ * Widest gaps of a justified line, in font sizes, the most words that it has, and how far it is set in, in font sizes, at most: further
+ * where more than two gaps are alike.
+ */
 const JUSTIFIED_GAP = 5
 const JUSTIFIED_WORDS = 12
+const SET_IN = 3
+const SET_IN_FAR = 6
 
 /** Whether a line's white is dealt out evenly between the margins: a justified line of few words, not cells. */
 const isJustified = (
@@ -75,8 +80,9 @@ const isJustified = (
   right: number
 ): boolean => {
   const { segments, size, x0, x1 } = line
-  if (segments.length < 3 || segments.length > JUSTIFIED_WORDS || x0 - left > 3 * size || right - x1 > size)
-    return false
+  const setIn = segments.length > 3 ? SET_IN_FAR : SET_IN
+  if (segments.length < 3 || segments.length > JUSTIFIED_WORDS) return false
+  if (x0 - left > setIn * size || right - x1 > size) return false
   const gaps = gapsIn(segments)
   const most = greatest(gaps)
   return (

@@ -37,3 +37,21 @@ export const areJustified = (lines: ReadonlyArray<ReadonlyArray<Segment>>): bool
     greatest(usual) - least(usual) > OTHER
   )
 }
+
+/** White that parts no words, in font sizes: a mark behind a word of another face. */
+const NONE = 0.1
+/** Fewest words of a line beyond its cells, and the part of a table's rows that are lines. */
+const WORDS_BESIDE = 4
+const PART_OF_ROWS = 0.5
+
+/**
+ * Whether at least half of the rows are lines whose white is dealt out evenly, between cells as within them: words that begin below others
+ * by chance. Cells of one word each may be as far apart, too.
+ */
+export const areDealtOut = (rows: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>): boolean => {
+  const dealt = rows.filter((cells) => {
+    const white = whiteIn(cells.flat()).filter((one) => one > NONE)
+    return white.length >= cells.length - 1 + WORDS_BESIDE && greatest(white) - least(white) < EVEN
+  })
+  return rows.length > 0 && dealt.length >= PART_OF_ROWS * rows.length
+}

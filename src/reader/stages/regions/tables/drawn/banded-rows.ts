@@ -30,7 +30,7 @@ export const bandedRows = (
   segments: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): ReadonlyArray<ReadonlyArray<RawCell>> | undefined => {
-  const looks = { fonts, places: new Beginnings(segments), step: usualStep(segments) }
+  const looks = { fonts, places: new Beginnings(segments, fonts), step: usualStep(segments) }
   const bands = new Map<number, Array<Segment>>()
   for (const segment of segments)
     for (const part of cutBefore(segment, looks.places)) addTo(bands, slotOf(ys, segment.baseline), part)

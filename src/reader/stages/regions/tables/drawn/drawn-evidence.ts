@@ -4,7 +4,7 @@ import { lineNumber, SAME_LINE } from "../../../lines/line.ts"
 import { leadsToPages } from "../../../lines/markers.ts"
 import { isBold, isTypewriter, segmentText, piecesOf, charactersOf } from "../../../lines/segment.ts"
 import { isMathFace } from "../../formulas/mathematical.ts"
-import { areJustified } from "../cells/justified-rows.ts"
+import { areDealtOut, areJustified } from "../cells/justified-rows.ts"
 import {
   areEquations,
   areListedOn,
@@ -224,6 +224,7 @@ export const isTable = (
   if (stacksNumbers(cells)) return false
   const drawn = cells.flatMap((cell) => cell.segments)
   if (areJustified([...Map.groupBy(drawn, ({ baseline }) => Math.round(baseline)).values()])) return false
+  if (areDealtOut(rows.map(({ cells: of }) => of.map(({ segments }) => segments)))) return false
   if (share(cells, fonts, isMathFace) > FORMULAS || isListing(rows, fonts)) return false
   if (areMarkers(rows.map(({ cells: [first] }) => first?.segments ?? []))) return false
   const last = rows.flatMap((row) => row.cells.slice(-1))

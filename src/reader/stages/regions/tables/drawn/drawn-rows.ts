@@ -1,4 +1,4 @@
-import { least, countUp } from "../../../../model/lists.ts"
+import { countUp, greatest, least } from "../../../../model/lists.ts"
 import type { FontFace } from "../../../../model/page-content.ts"
 import { SAME_LINE } from "../../../lines/line.ts"
 import {
@@ -42,29 +42,67 @@ const BEGINNINGS = 2
 /** Limit on cells in a row of column names. */
 const MOST_NAMES = 60
 
+/** Words that a run has on average where a line's words are written at once, as far as they look the same. */
+const AT_ONCE = 2
+const WORDS = /\S+/g
+
+/** Whether lines are written at once: a run that begins within one for no reason of its looks is then a cell. */
+const areWrittenAtOnce = (segments: ReadonlyArray<Segment>): boolean => {
+  const pieces = segments.flatMap((segment) => segment.pieces)
+  const words = pieces.reduce((sum, { text }) => sum + (text.match(WORDS)?.length ?? 0), 0)
+  return words >= AT_ONCE * pieces.length
+}
+
+const looksLike = ({ run: a }: Piece, { run: b }: Piece): boolean =>
+  a !== b && a.font === b.font && a.color === b.color && a.size === b.size
+
 /** Height of the bands of a page in which beginnings of cells are looked for, points. */
 const BAND = 120
 
+/** By how much words end elsewhere, in points. */
+const OTHER_END = 0.5
+
+/** What begins at a place. */
+interface Place {
+  lines: number
+  /** On one line after wide white space. */
+  isApart: boolean
+  /** On one line in a new run, though it looks as the words before; on one that is bold. */
+  isCut: boolean
+  isNamed: boolean
+  /** Between where the words before it end: what follows the same words is below one another by itself. */
+  firstEnd: number
+  lastEnd: number
+}
+
 /**
- * Places where words begin on several lines, on one of them after wide white space: cells that are as near as words
- * begin there, too.
+ * Places where words begin on several lines, on one of them after wide white space, or in a new run that looks as the words before it:
+ * cells that are as near as words begin there, too.
  */
 export class Beginnings {
-  /** Lines by the place, to the point, and the band. */
-  readonly #counts = new Map<string, number>()
-  readonly #apart = new Set<string>()
+  /** By the place, to the point, and the band. */
+  readonly #places = new Map<string, Place>()
 
-  constructor(segments: ReadonlyArray<Segment>) {
+  constructor(segments: ReadonlyArray<Segment>, fonts: ReadonlyArray<FontFace>) {
     const left = least(segments.map(({ x0 }) => x0))
-    for (const { baseline, pieces, size, x0 } of segments) {
-      if (x0 > left + 1) {
-        this.#apart.add(this.#keyOf(x0, baseline))
-        this.#count(x0, baseline)
-      }
-      let end = Infinity
+    const atOnce = areWrittenAtOnce(segments)
+    for (const segment of segments) {
+      const { baseline, pieces, size, x0 } = segment
+      if (x0 > left + 1) this.#count(x0, baseline).isApart = true
+      let before: Piece | undefined
+      let isBold: boolean | undefined
       for (const piece of pieces) {
-        if (piece.raise === undefined && piece.x0 - end > LEAST_GAP * size) this.#count(piece.x0, baseline)
-        end = piece.x1
+        if (before !== undefined && piece.raise === undefined && piece.x0 - before.x1 > LEAST_GAP * size) {
+          const place = this.#count(piece.x0, baseline)
+          place.firstEnd = Math.min(place.firstEnd, before.x1)
+          place.lastEnd = Math.max(place.lastEnd, before.x1)
+          if (atOnce && looksLike(before, piece)) {
+            place.isCut = true
+            isBold ??= isBoldThroughout(segment, fonts)
+            place.isNamed ||= isBold
+          }
+        }
+        before = piece
       }
     }
   }
@@ -73,15 +111,29 @@ export class Beginnings {
     return `${Math.round(x)}:${Math.floor(y / BAND) + band}`
   }
 
-  #count(x: number, y: number): void {
-    countUp(this.#counts, this.#keyOf(x, y))
+  #count(x: number, y: number): Place {
+    const key = this.#keyOf(x, y)
+    const place = this.#places.get(key) ?? {
+      lines: 0,
+      isApart: false,
+      isCut: false,
+      isNamed: false,
+      firstEnd: Infinity,
+      lastEnd: -Infinity
+    }
+    this.#places.set(key, place)
+    place.lines += 1
+    return place
   }
 
   /** Whether a cell may begin at a place. */
   has(x: number, y: number): boolean {
-    const near = [-1, 0, 1].map((band) => this.#keyOf(x, y, band))
-    const lines = near.reduce((sum, key) => sum + (this.#counts.get(key) ?? 0), 0)
-    return lines >= BEGINNINGS && near.some((key) => this.#apart.has(key))
+    const near = [-1, 0, 1].flatMap((band) => this.#places.get(this.#keyOf(x, y, band)) ?? [])
+    const lines = near.reduce((sum, place) => sum + place.lines, 0)
+    if (lines < BEGINNINGS) return false
+    if (near.some(({ isApart }) => isApart)) return true
+    const ends = greatest(near.map(({ lastEnd }) => lastEnd)) - least(near.map(({ firstEnd }) => firstEnd))
+    return ends > OTHER_END && near.some(({ isCut, isNamed }) => isNamed || (isCut && lines > BEGINNINGS))
   }
 }
 

@@ -213,7 +213,7 @@ export const drawnTables = (
   segments: ReadonlyArray<Segment>,
   fonts: ReadonlyArray<FontFace>
 ): ReadonlyArray<DrawnTable> => {
-  const places = new Beginnings(segments)
+  const places = new Beginnings(segments, fonts)
   const origins = new Map<Segment, Segment>()
   for (const segment of segments) for (const part of cutBefore(segment, places)) origins.set(part, segment)
   const tables: Array<DrawnTable> = []

@@ -81,10 +81,10 @@ const mayBeOne = (pair: Pair, words: KnownWords): boolean => {
   return MAY_BE_ONE.test(parts.join(" ")) && SPOKEN.test(parts[1]) && !parts.some(isKnown)
 }
 
-/** The words of a column that are broken, and whether there is one more of which nobody can know. */
+/** The words of a column that are broken, and those of which nobody can know. */
 interface BrokenWords {
   readonly broken: ReadonlyArray<Segment>
-  readonly unsure: boolean
+  readonly unsure: ReadonlyArray<string>
 }
 
 /**
@@ -115,6 +115,6 @@ export const brokenWords = (
   const single = isUsual ? wide : wide.filter(([above, below]) => leavesLetter(above, below))
   const known = without(MOST_WHITE).filter((pair) => isBroken(pair, right, words))
   const broken = new Set([...single, ...known].map(([above]) => above))
-  const unsure = without(NEARLY).some((pair) => !broken.has(pair[0]) && mayBeOne(pair, words))
-  return { broken: [...broken], unsure }
+  const unsure = without(NEARLY).filter((pair) => !broken.has(pair[0]) && mayBeOne(pair, words))
+  return { broken: [...broken], unsure: unsure.map((pair) => partsOf(pair).join("")) }
 }

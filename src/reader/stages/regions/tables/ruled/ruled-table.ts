@@ -85,8 +85,11 @@ const isOverBorder = (segment: Segment, { upright, xs, ys }: Grid): boolean => {
   })
 }
 
+/** Fewest words of a table that may be broken, and make it unsure: one is soon seen to be one, or two. */
+const FEWEST_UNSURE = 2
+
 /**
- * Rows with broken words joined across lines, with room, and whether there may be another such word. `single`: the cells that hold one
+ * Rows with broken words joined across lines, with room, and whether there may be other such words. `single`: the cells that hold one
  * column alone; `known`: words of the document.
  */
 const finished = (
@@ -104,7 +107,8 @@ const finished = (
     broken.size === 0
       ? rows
       : rows.map((row) => row.map((cell) => ({ ...cell, segments: cell.segments.map(marked) })))
-  return { body: withRoom(joined, xs), unsure: found.some(({ unsure }) => unsure) }
+  const unsure = new Set(found.flatMap((one) => one.unsure))
+  return { body: withRoom(joined, xs), unsure: unsure.size >= FEWEST_UNSURE }
 }
 
 /** Greatest distance of column names from the upper rule, in font sizes. */

@@ -2,6 +2,8 @@
 import { assert, describe, it } from "vitest"
 
 import type { TextRun } from "../../../../../../src/reader/model/page-content.ts"
+import { segmentsOf } from "../../../../../../src/reader/stages/lines/segment.ts"
+import { areDealtOut } from "../../../../../../src/reader/stages/regions/tables/cells/justified-rows.ts"
 import { htmlBelowText, run } from "../../../page-builder.ts"
 
 const [LEFT, RIGHT, TOP] = [60, 200, 240]
@@ -51,6 +53,44 @@ describe("lines of a justified text", () => {
   it("are rows where their white differs within a line, or is the same on all", () => {
     assert.isAbove(count(text, { moved: () => 3 }), 1)
     assert.isAbove(count(["river stone letter", "water ponds meadow", "lakes banks across"]), 1)
+  })
+
+  it("are no rows where the white between their cells is that between their words", () => {
+    const long = "streams of rivers that flow to a sea by the lakes"
+    const cells = (moved: number, words = long) => {
+      let x = LEFT
+      const placed = words.split(" ").map((word, at) => {
+        const one = run(word, x + moved * (at % 3), TOP)
+        x += 5 * word.length + 11
+        return segmentsOf([one])
+      })
+      return [placed.slice(0, 1).flat(), placed.slice(1, 2).flat(), placed.slice(2).flat()]
+    }
+    const heading = [segmentsOf([run("Contacts", LEFT, TOP - 16)])]
+    assert.isTrue(areDealtOut([heading, cells(0)]))
+    assert.isFalse(areDealtOut([heading, heading, cells(0)]))
+    assert.isFalse(areDealtOut([heading, cells(1)]))
+    // Cells of one word each are as far apart.
+    assert.isFalse(areDealtOut([heading, cells(0, "1 2 3 4 5")]))
+    assert.isFalse(areDealtOut([]))
+  })
+
+  it("are no rows where they are items that are set in, and dealt out to the margin", () => {
+    const right = 500
+    const item = (words: string, row: number) => line(words, row, [100, right], 0)
+    const html = (second: string) =>
+      htmlBelowText([
+        ...item("4.-A rivers.and.stones water.that.flows lakes.or.ponds", 0),
+        run("file in the folder of the rivers, and of the stones.", 110, TOP + 12),
+        ...item(second, 2),
+        run("file of the lakes, and so on until the end of it.", 110, TOP + 36),
+        run(
+          "Text of the list goes on from margin to margin, as wide as the page has it, and so on",
+          60,
+          TOP + 60
+        )
+      ])
+    assert.notInclude(html("5.-A rivers.with.stones.of.it water.and.words or"), "<table")
   })
 
   it("are rows where they do not all begin and end at the margins", () => {

@@ -189,7 +189,7 @@ describe("a row of bold cells", () => {
     Array.from({ length: 2 * cells }, (_, at) => run("ab", 10 + 12 * at, 200, { font: FONT.bold, size: 4 }))
 
   it("names columns only up to so many: more are not compared with what follows, one by one", () => {
-    const looks = { fonts: FONTS, places: new Beginnings([]), step: 1.2 }
+    const looks = { fonts: FONTS, places: new Beginnings([], FONTS), step: 1.2 }
     let compared = 0
     const counted = new Proxy(FONTS, {
       get: (of, key): unknown => {

@@ -81,6 +81,51 @@ describe("rows of tables without rules", () => {
     assert.strictEqual(count(htmlOf([...text, ...runs.slice(3)]), "table"), 0)
   })
 
+  it("have cells as near as words where these begin anew below one another, for no reason of their looks", () => {
+    const rows = [
+      ["Compiler", "ajv-s", "In it"],
+      ["v4", "v10.x", "^5"],
+      ["v3", "v9.x", "-"],
+      ["v2", "v12.x", "^3.14"]
+    ]
+    // One name is in another face, so that it ends elsewhere.
+    const bold = (row: number, column: number): Look =>
+      row === 0 ? { font: FONT.bold } : row === 2 && column === 1 ? { font: FONT.code } : {}
+    // As it is read from a file, with the space that parts it from what follows.
+    const spaced = (one: TextRun): TextRun =>
+      one.box.x0 === 160 ? { ...one, text: `${one.text} `, edges: [...one.edges, 187.5] } : one
+    const near = (of: typeof rows, looks = bold, above: ReadonlyArray<TextRun> = text) =>
+      htmlOf([...above, ...rowsAt([60, 160, 187.5], of, 200, 12, looks).map(spaced)])
+    assert.include(near(rows), "<td>v10.x </td><td>^5</td>")
+    // Below bold names one row is enough; without any, three lines.
+    const few = (names: Look) => {
+      const of = [
+        ["Framework", "Version", "Router", "Requests"],
+        ["-", "", "", ""],
+        ["http.Sv", "16.14", "no", "74,513"]
+      ]
+      const set = (row: number, column: number): Look =>
+        row === 0 ? names : row === 2 && column === 0 ? { font: FONT.code } : {}
+      const runs = rowsAt([60, 108, 150, 190], of, 200, 16, set).map((one) =>
+        one.box.x0 === 60 ? { ...one, text: `${one.text} `, edges: [...one.edges, 108] } : one
+      )
+      return htmlOf([...text, ...runs])
+    }
+    assert.include(few({ font: FONT.bold }), "<td>16.14</td>")
+    assert.notInclude(few({}), "<td>16.14</td>")
+    // Behind the same words others begin below one another, too.
+    const same = ["Kind", "v4", "v3", "v2"].map((name, at) => [name, "v10.x", rows[at]?.[2] ?? ""])
+    assert.notInclude(near(same), "<td>^5</td>")
+    // Another face begins anew by itself, and where words are written one by one each does.
+    const faces = (row: number, column: number): Look =>
+      column === 2 ? { font: FONT.italic } : bold(row, column)
+    assert.notInclude(near(rows, faces), "<td><em>^5")
+    const words = text.flatMap(({ baseline, box, text: line }) =>
+      [...line.matchAll(/\S+/g)].map(({ 0: word, index }) => run(word, box.x0 + 5 * index, baseline))
+    )
+    assert.notInclude(near(rows, bold, words), "<td>^5</td>")
+  })
+
   it("may end with one whose cells stand on different lines", () => {
     const rows = [
       ["Header", "Value"],
