@@ -14,7 +14,7 @@ interface ReadPage {
   readonly blocks: ReadonlyArray<Block>
   /** Its tags were read, and not its geometry. */
   readonly byTags: boolean
-  /** It is a list of contents as a whole, whose words and page numbers are written as they come. */
+  /** The whole page is a table of contents, which may be written in any order. */
   readonly isContents: boolean
 }
 

@@ -45,7 +45,7 @@ const WORDS_BESIDE = 4
 const PART_OF_ROWS = 0.5
 
 /**
- * Whether at least half of the rows are lines whose white is dealt out evenly, between cells as within them: words that begin below others
+ * Whether at least half of the rows are justified lines, with equal gaps between cells and within them: words then begin below others
  * by chance. Cells of one word each may be as far apart, too.
  */
 export const areDealtOut = (rows: ReadonlyArray<ReadonlyArray<ReadonlyArray<Segment>>>): boolean => {

@@ -81,7 +81,7 @@ const mayBeOne = (pair: Pair, words: KnownWords): boolean => {
   return MAY_BE_ONE.test(parts.join(" ")) && SPOKEN.test(parts[1]) && !parts.some(isKnown)
 }
 
-/** The words of a column that are broken, and those of which nobody can know. */
+/** The broken words of a column, and the doubtful ones. */
 interface BrokenWords {
   readonly broken: ReadonlyArray<Segment>
   readonly unsure: ReadonlyArray<string>
