@@ -208,12 +208,12 @@ describe("a page is doubted", () => {
     // The numbers of items are among what was written, and a word in small capitals was put together.
     const item = (at: number) => [run(`${at + 3}. Water ${at}`, 60, 60 + 14 * at)]
     assert.deepEqual(doubtsOn(Array.from({ length: 9 }, (_, at) => item(at)).flat()), [])
-    const capitals = ["RIVERS", "STONES", "PONDS", "LAKES", "BANKS", "MEADOWS", "HILLS"].flatMap(
-      (word, at) => [
-        run(word.slice(0, 1), 60 + 60 * at, 300),
-        run(word.slice(1), 65.2 + 60 * at, 300, { size: 8 })
-      ]
-    )
+    let x = 60
+    const capitals = ["RIVERS", "STONES", "PONDS", "LAKES", "BANKS", "MEADOWS", "HILLS"].flatMap((word) => {
+      const [first, rest] = [run(word.slice(0, 1), x, 300), run(word.slice(1), x + 5.2, 300, { size: 8 })]
+      x = rest.box.x1 + 4
+      return [first, rest]
+    })
     assert.deepEqual(doubtsOn([...text, ...capitals]), [])
   })
 
