@@ -56,8 +56,8 @@ describe("a table of contents", () => {
     const listed = (of: ReadonlyArray<readonly [number: string, text: string, page: string]>, y: number) =>
       of.flatMap(([number, text, last], at) => [
         run(number, 60, y + 14 * at),
-        run(text + LEADERS, 104, y + 14 * at),
-        run(last, 510, y + 14 * at)
+        run(text, 104, y + 14 * at),
+        run(`${".".repeat(60)} ${last}`, 107 + 5 * text.length, y + 14 * at, { font: FONT.italic })
       ])
     const names = ["What they are", "What they do", "Where they end", "How they began", "Who they are"]
     const whole = laidOut([
@@ -69,7 +69,12 @@ describe("a table of contents", () => {
       )
     ])
     assert.match(whole.html, /^<nav>(?![^]*<table)[^]*Who they are[^]*<\/nav>$/)
-    // Below their title, on a page with a text: the count begins again.
+    // Below others, whose count does not go on, with no rows of a table.
+    const above = names.map((name, at) => [`5.${at + 1}`, name, `${52 + at}`] as const)
+    const below = names.map((name, at) => [`A.${at + 1}`, `${name} now`, `A-${at + 1}`] as const)
+    const mixed = laidOut([page([...listed(above, 100), ...listed(below, 190)])])
+    assert.match(mixed.html, /^<nav>(?![^]*<table)[^]*Who they are now[^]*<\/nav>$/)
+    // Below their title, on a page with a text.
     const few = listed(
       [
         ["5.1", "Rivers", "57"],
