@@ -19,7 +19,7 @@ const wordsOf = (nodes: ReadonlyArray<HtmlNode>): string =>
     .trimEnd()
     .slice(0, MAX_NAME)
 
-/** Names the controls of one line: by the words around one that is alone, else by those beside each. */
+/** Names the controls of one line: by the words around one that is alone, else by those next to each. */
 const nameLine = (line: ReadonlyArray<HtmlNode>, names: Map<HtmlElement, string>): void => {
   const places = line.flatMap((node, at) => (isControl(node) ? [at] : []))
   for (const [index, at] of places.entries()) {

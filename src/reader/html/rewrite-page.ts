@@ -200,7 +200,7 @@ class Page {
     return element(node.name, attributes, children)
   }
 
-  /** A control without a label has its own name, else what stands beside it, else that of its kind. */
+  /** A control without a label has its own name, else what is next to it, else that of its kind. */
   #control(node: HtmlElement, depth: number): ReadonlyArray<HtmlNode> {
     const own = this.#attributes(node)
     const name = own["aria-label"]?.trim() || this.#names.get(node) || this.#context.words.field

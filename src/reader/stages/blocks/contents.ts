@@ -24,7 +24,6 @@ const MAX_BACK = 0.1
 /** The page of an appendix or a chapter that counts its own has its letter or its number in front. */
 const NUMBERED_ENTRY =
   /(?<!\.\s?)(?:\.\s?){4,}\s*(?<number>(?:(?:[a-z]|\d{1,3})[-–])?\d{1,4}|[ivxlc]{1,7})\s*$/i
-const OWN_COUNT = /(?:^|[\s.…])(?:[a-z]|\d{1,3})[-–]\d{1,4}$/i
 
 /** Whether a page is a table of contents: most of its lines are words, leaders and a page's number, and those ascend. */
 export const isContentsPage = ({ rows }: PageAnalysis): boolean => {
@@ -46,8 +45,7 @@ const entriesBelow = (lines: ReadonlyArray<Line>, title: number): number => {
   for (let at = from; at < lines.length && at - to <= MOST_BETWEEN; at++) {
     const line = lines[at]
     if (line === undefined || !isListedEntry(line)) continue
-    const text = line.text.trim()
-    const printed = OWN_COUNT.test(text) ? number : Number(/(?<!\d)\d+$/.exec(text)?.[0] ?? number)
+    const printed = Number(/(?<!\d)\d+$/.exec(line.text.trim())?.[0] ?? number)
     if (printed < number) break
     number = printed
     ;[to, entries] = [at + 1, entries + 1]

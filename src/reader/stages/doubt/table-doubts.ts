@@ -114,7 +114,7 @@ const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean =
 const hasUnnamedRows = ({ headRows, rows }: Table): boolean =>
   rows.slice(headRows).some((row) => row.some((cell) => cell.rowSpan > 1 && isEmpty(cell)))
 
-/** Whether a table has values that fit none of its rows or columns. A grid may have a column without a name. */
+/** Whether a table has values that fit none of its rows or columns. A grid shows its rows and columns. */
 export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>, drawings: ReadonlyArray<Drawing>): boolean =>
   tablesIn(blocks).some((table) => {
     const drawn = isDrawn(table, drawings)
@@ -122,7 +122,6 @@ export const hasCellsLeftOver = (blocks: ReadonlyArray<Block>, drawings: Readonl
       hasStackedRow(table) ||
       hasUnnamedRows(table) ||
       hasUneven(table, drawn) ||
-      hasTornRow(table) ||
-      (!drawn && hasNameless(table))
+      (!drawn && (hasNameless(table) || hasTornRow(table)))
     )
   })

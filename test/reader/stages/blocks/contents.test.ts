@@ -53,12 +53,41 @@ const laidOut = (pages: ReadonlyArray<PageContent>, facts: Partial<DocumentFacts
 
 describe("a table of contents", () => {
   it("has the pages of an appendix, or of a chapter, that counts its own", () => {
-    const more = ["A Tools", "A.1 What they are", "A.2 What they do", "A.3 Where they end"].flatMap(
-      (text, at) => [run(text + LEADERS, 60, 240 + 14 * at), run(`A-${at + 1}`, 510, 240 + 14 * at)]
+    const listed = (of: ReadonlyArray<readonly [number: string, text: string, page: string]>, y: number) =>
+      of.flatMap(([number, text, last], at) => [
+        run(number, 60, y + 14 * at),
+        run(text, 104, y + 14 * at),
+        run(`${".".repeat(60)} ${last}`, 107 + 5 * text.length, y + 14 * at, { font: FONT.italic })
+      ])
+    const names = ["What they are", "What they do", "Where they end", "How they began", "Who they are"]
+    const whole = laidOut([
+      page(
+        listed(
+          names.map((name, at) => [`A.${at + 1}`, name, `A-${at + 1}`]),
+          100
+        )
+      )
+    ])
+    assert.match(whole.html, /^<nav>(?![^]*<table)[^]*Who they are[^]*<\/nav>$/)
+    // Below others, whose count does not go on, with no rows of a table.
+    const above = names.map((name, at) => [`5.${at + 1}`, name, `${52 + at}`] as const)
+    const below = names.map((name, at) => [`A.${at + 1}`, `${name} now`, `A-${at + 1}`] as const)
+    const mixed = laidOut([page([...listed(above, 100), ...listed(below, 190)])])
+    assert.match(mixed.html, /^<nav>(?![^]*<table)[^]*Who they are now[^]*<\/nav>$/)
+    // Below their title, on a page with a text.
+    const few = listed(
+      [
+        ["5.1", "Rivers", "57"],
+        ["5.2", "Stones", "58"],
+        ["A.1", "Ponds", "A-1"],
+        ["A.2", "Lakes", "A-2"]
+      ],
+      120
     )
-    const { html } = laidOut([page([...entries(ENTRIES), ...more])])
-    assert.match(html, /^<nav>[^]*A\.3 Where they end[^]*<\/nav>$/)
-    // Values that go from one to the other, without leaders, are no pages.
+    const title = run("Contents", 60, 96, { font: FONT.bold, size: 14 })
+    const { html } = laidOut([page([title, ...few, ...lines(prose(200), 60, 220, 80)])])
+    assert.match(html, /<nav>(?![^]*<table)[^]*Lakes[^]*<\/nav>/)
+    // Values that go from one to the other are no pages.
     const values = ["Rivers", "Stones", "Ponds"].flatMap((text, at) => [
       run(text, 60, 240 + 14 * at),
       run(`${at + 1}-${at + 3}`, 510, 240 + 14 * at)

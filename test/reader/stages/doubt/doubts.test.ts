@@ -172,14 +172,14 @@ describe("a page is doubted", () => {
     assert.deepEqual(rows(["", "", "Norrvik", ""], 2), [])
   })
 
-  it("with a column without a name; not where rules show it", () => {
-    const grid = (drawn: boolean) => {
+  it("with a column without a name, or rows of one cell; not where rules show them", () => {
+    const grid = (drawn: boolean, last: string, others: ReadonlyArray<string>) => {
       const ys = [500, 520, 540, 560, 580]
       const cells = [
-        ["Town", "Books", ""],
+        ["Town", "Books", last],
         ["Norrvik", "12", "13"],
-        ["Lindby", "14", "16"],
-        ["Sund", "15", "17"]
+        [others[0] ?? "", "14", others[1] ?? ""],
+        [others[2] ?? "", "15", others[3] ?? ""]
       ]
       const runs = cells.flatMap((row, at) =>
         row.flatMap((word, column) =>
@@ -190,8 +190,12 @@ describe("a page is doubted", () => {
       const upright = [60, 150, 240, 330].map((x) => rule(x, 500, x + 0.4, 580))
       return doubtsOn([...text, ...runs], { drawings: [...level, ...(drawn ? upright : [])] })
     }
-    assert.deepEqual(grid(true), [])
-    assert.deepEqual(grid(false), ["cells_left_over"])
+    const full = ["Lindby", "16", "Sund", "17"]
+    assert.deepEqual(grid(true, "", full), [])
+    assert.deepEqual(grid(false, "", full), ["cells_left_over"])
+    assert.deepEqual(grid(true, "Films", []), [])
+    assert.deepEqual(grid(false, "Films", []), ["cells_left_over"])
+    assert.deepEqual(grid(false, "Films", full), [])
   })
 
   it("with words that were written in another order than they are read in", () => {

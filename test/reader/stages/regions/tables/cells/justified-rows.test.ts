@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import type { TextRun } from "../../../../../../src/reader/model/page-content.ts"
 import { segmentsOf } from "../../../../../../src/reader/stages/lines/segment.ts"
 import { areDealtOut } from "../../../../../../src/reader/stages/regions/tables/cells/justified-rows.ts"
-import { htmlBelowText, run } from "../../../page-builder.ts"
+import { FONT, htmlBelowText, lines, prose, run } from "../../../page-builder.ts"
 
 const [LEFT, RIGHT, TOP] = [60, 200, 240]
 
@@ -76,21 +76,47 @@ describe("lines of a justified text", () => {
   })
 
   it("are no rows where they are items that are set in, and dealt out to the margin", () => {
-    const right = 500
-    const item = (words: string, row: number) => line(words, row, [100, right], 0)
-    const html = (second: string) =>
-      htmlBelowText([
-        ...item("4.-A rivers.and.stones water.that.flows lakes.or.ponds", 0),
-        run("file in the folder of the rivers, and of the stones.", 110, TOP + 12),
-        ...item(second, 2),
-        run("file of the lakes, and so on until the end of it.", 110, TOP + 36),
-        run(
-          "Text of the list goes on from margin to margin, as wide as the page has it, and so on",
-          60,
-          TOP + 60
-        )
-      ])
-    assert.notInclude(html("5.-A rivers.with.stones.of.it water.and.words or"), "<table")
+    const code = { font: FONT.code, size: 7.6 }
+    const item = (number: string, names: ReadonlyArray<readonly [x: number, name: string]>, y: number) => [
+      run(`${number}. A`, 91.5, y, { size: 7.6 }),
+      ...names.map(([x, name]) => run(name, x, y, code))
+    ]
+    const html = htmlBelowText([
+      ...lines(prose(60), 62, TOP - 40, 126, { size: 7.6 }),
+      ...lines(prose(90), 62, TOP + 42, 126, { size: 7.6 }),
+      ...item(
+        "4",
+        [
+          [128.2, "goldengrahamsrc"],
+          [220.7, "goldengrahamsrc.json"],
+          [336.1, "goldengrahamsrc.yaml"],
+          [451.5, "goldengrahamsrc.yml"]
+        ],
+        TOP
+      ),
+      run("goldengrahamsrc.ts, or goldengrahamsrc.cjs file in the .config subdirectory.", 101.2, TOP + 10.5, {
+        size: 7.6
+      }),
+      ...item(
+        "5",
+        [
+          [131.3, "goldengrahams.config.js"],
+          [263.6, "goldengrahams.config.ts"],
+          [395.9, "goldengrahams.config.mjs"],
+          [532.7, "or"]
+        ],
+        TOP + 21
+      ),
+      run(
+        "goldengrahams.config.cjs file. (To learn more about how files are loaded, see below.)",
+        101.2,
+        TOP + 31.5,
+        {
+          size: 7.6
+        }
+      )
+    ])
+    assert.notInclude(html, "<table")
   })
 
   it("are rows where they do not all begin and end at the margins", () => {

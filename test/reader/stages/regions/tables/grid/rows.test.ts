@@ -97,6 +97,9 @@ describe("rows of tables without rules", () => {
     const near = (of: typeof rows, looks = bold, above: ReadonlyArray<TextRun> = text) =>
       htmlOf([...above, ...rowsAt([60, 160, 187.5], of, 200, 12, looks).map(spaced)])
     assert.include(near(rows), "<td>v10.x </td><td>^5</td>")
+    const plain = (row: number, column: number): Look =>
+      row === 1 && column === 1 ? { font: FONT.code } : {}
+    assert.include(near(rows.slice(1), plain), "<td>v10.x </td><td>^5</td>")
     // Below bold names one row is enough; without any, three lines.
     const few = (names: Look) => {
       const of = [
