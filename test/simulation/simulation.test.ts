@@ -38,7 +38,7 @@ const SHARES: ReadonlyArray<Share> = [
     invariants: "E1 A1 A2 P1 S1 S5 S7 L2 R3 D1 O1 O2 Q1 Q2 Q3 Q4 Q5",
     seeds: 40,
     mustHappen: deliveryWorld.mustHappen,
-    fresh: 20,
+    fresh: 40,
     bugSeeds: 300
   },
   {

@@ -347,7 +347,8 @@ const simulate = (seed: number, options: RunOptions): Promise<Run> =>
 
 /**
  * What happens to mail after it was accepted: notifications, the poll, alerts and their sweep, alarms, suppressions, people
- * who are erased, deferrals that end in their callers' state, event hooks. Invariants E1, A1, A2, P1, S7, L2, R3, O1, O2.
+ * who are erased, deferrals that end in their callers' state, event hooks; also to mail of the send queue. Invariants E1, A1, A2, P1, S1,
+ * S7, L2, R3, D1, O1, O2, Q1 to Q5.
  */
 export const deliveryWorld: SimulatedWorld = {
   name: "delivery",
