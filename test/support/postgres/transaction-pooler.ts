@@ -21,6 +21,8 @@ interface Server {
   /** Process id and secret, for a cancel request. */
   key: Buffer
   client: Client | undefined
+  /** Its client's last transaction has ended. */
+  isIdle: boolean
   /** Cancel requests under way: until they are over, the connection is nobody else's, whose statement they would hit. */
   cancels: number
 }
@@ -119,8 +121,9 @@ const release = (server: Server): void => {
 }
 
 const releaseIfDone = (server: Server): void => {
-  const { cancels, client } = server
-  if (client !== undefined && client.unanswered === 0 && !client.isOpen && cancels === 0) release(server)
+  const { cancels, client, isIdle } = server
+  if (client !== undefined && client.unanswered === 0 && !client.isOpen && isIdle && cancels === 0)
+    release(server)
 }
 
 const fromServer = (shared: Shared, server: Server, message: Buffer): void => {
@@ -129,7 +132,8 @@ const fromServer = (shared: Shared, server: Server, message: Buffer): void => {
   client.socket.write(message)
   if (message[0] !== READY) return
   client.unanswered -= 1
-  if (message[5] !== 73) {
+  server.isIdle = message[5] === 73
+  if (!server.isIdle) {
     if (shared.mode !== "statement") return
     client.socket.end(errorResponse("08P01", "transaction blocks not allowed in statement pooling mode"))
     return void server.socket.destroy()
@@ -143,7 +147,15 @@ const open = (shared: Shared, pool: Pool): void => {
   pool.size += 1
   const socket = connect(shared.targetPort, "127.0.0.1", () => socket.write(pool.startup))
   remember(shared, socket)
-  const server: Server = { socket, pool, parameters: [], key: Buffer.alloc(8), client: undefined, cancels: 0 }
+  const server: Server = {
+    socket,
+    pool,
+    parameters: [],
+    key: Buffer.alloc(8),
+    client: undefined,
+    isIdle: true,
+    cancels: 0
+  }
   let isUp = false
   let said: Buffer | undefined
   const starting = (message: Buffer): void => {
@@ -223,7 +235,7 @@ const cancel = (shared: Shared, key: string): void => {
   remember(shared, socket)
   socket.on("close", () => {
     server.cancels -= 1
-    releaseIfDone(server)
+    if (shared.mode !== "session") releaseIfDone(server)
   })
 }
 
