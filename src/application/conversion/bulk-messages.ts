@@ -5,8 +5,8 @@ import { SharedFiles } from "../../ports/conversion/shared-files.ts"
 import { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
-import { Mailer } from "../mail/mailer.ts"
-import { SendLater } from "../mail/send-later.ts"
+import type { Mailer } from "../mail/mailer.ts"
+import { makeSendNowOrLater, SendLater } from "../mail/send-later.ts"
 
 /** How often orders are checked, in one process at a time. */
 export const BULK_MESSAGE_INTERVAL = "3 seconds"
@@ -54,14 +54,13 @@ const write = Effect.fnUntraced(function* ({ bulkId, endedAt, items }: BulkMessa
 })
 
 /**
- * Sends a message; returns true when it is finished. It goes through the send queue, since no caller needs the outcome, and is unfinished until the log has its end. Without a
- * queue, or if it ended unsent, it is sent directly, and is unfinished while it is deferred, or `unavailable` (certainly not
- * accepted): a deferral that ends without a mail is sent again half an hour later, unless an event has named it. A mail that may
- * have arrived in any other way is never sent again.
+ * Sends a message; returns true when it is finished. It is unfinished while it waits in the send queue, is deferred, or is `unavailable`
+ * (certainly not accepted): a deferral that ends without a mail is sent again half an hour later, unless an event has named it. A mail
+ * that may have arrived in any other way is never sent again.
  */
 const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
   const deferrals = yield* Deferrals
-  const mailer = yield* Mailer
+  const sendNowOrLater = yield* makeSendNowOrLater
   const later = yield* SendLater
   const firstKey = `bulk-completed:${message.bulkId}`
   const { key, state } = yield* deferrals.openKey(firstKey)
@@ -74,13 +73,15 @@ const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
     source: "api:bulk",
     idempotencyKey: key
   } as const
-  if (key === firstKey && (yield* later(request))) return false
+  // It may wait there since the time before: no provider is asked beside the queue.
+  if (message.attempts > 1 && key === firstKey && (yield* later(request))) return false
   const logged = (error: string) =>
     Effect.logError("a bulk order's completion message did not go out").pipe(
       Effect.annotateLogs({ bulkId: message.bulkId, error, attempts: message.attempts })
     )
-  return yield* mailer.send(request).pipe(
+  return yield* sendNowOrLater(request).pipe(
     Effect.flatMap((result) => {
+      if (result === undefined) return Effect.succeed(false)
       if (result.ok) return Effect.succeed(result.status === "sent")
       const again = result.status === "failed" && result.kind === "unavailable"
       return Effect.as(logged(result.error), !again)
