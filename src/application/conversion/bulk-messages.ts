@@ -73,7 +73,7 @@ const send = Effect.fnUntraced(function* (message: BulkMessage, to: string) {
     source: "api:bulk",
     idempotencyKey: key
   } as const
-  // It may wait there since the time before: no provider is asked beside the queue.
+  // An earlier attempt may have queued it: then the provider is not asked again.
   if (message.attempts > 1 && key === firstKey && (yield* later(request))) return false
   const logged = (error: string) =>
     Effect.logError("a bulk order's completion message did not go out").pipe(
