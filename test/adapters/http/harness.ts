@@ -81,6 +81,7 @@ import { MetricsPage } from "../../../src/ports/metrics-page.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
 import { Readiness, type ReadinessReport } from "../../../src/ports/readiness.ts"
 import { anyId } from "../../support/any-id.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 
 export const PROXY_SECRET = "proxy-secret-4711"
 export const ADMIN_TOKEN = "admin-token-4711"
@@ -109,18 +110,7 @@ const noWebhook = () => {
 }
 const NO_WEBHOOK: WebhookReader = { admits: () => Result.void, read: noWebhook }
 
-const SENDING: MailerConfig["Service"] = {
-  primary: "provider_a",
-  fallback: undefined,
-  defaults: {
-    from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
-    domains: { sender: "postlane.test", legacy: "legacy.test" }
-  },
-  attemptTimeoutMs: 15_000,
-  dbTimeoutMs: 2_500,
-  deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
-}
+const SENDING: MailerConfig["Service"] = mailerConfig
 
 const NO_HEALTH: HealthFacts = {
   alarms: [],

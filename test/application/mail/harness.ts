@@ -15,6 +15,7 @@ import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 
 export const mail = (change: Partial<SendRequest> = {}): SendRequest => ({
   to: "a@x.test",
@@ -76,16 +77,9 @@ export const makeHarness = Effect.fnUntraced(function* (
       Layer.provide(
         Layer.mergeAll(
           Layer.succeed(MailerConfig, {
+            ...mailerConfig,
             primary: options.primary ?? "provider_a",
-            fallback: options.fallback,
-            defaults: {
-              from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
-              domains: { sender: "postlane.test", legacy: "legacy.test" }
-            },
-            attemptTimeoutMs: 15_000,
-            dbTimeoutMs: 2_500,
-            deferDelaysSeconds: [120, 600, 900],
-            costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
+            fallback: options.fallback
           }),
           Layer.succeed(MailStore, options.store?.(inTime(database.store)) ?? inTime(database.store)),
           Layer.succeed(DeferQueue, {

@@ -29,6 +29,7 @@ import { SharedFiles } from "../../../src/ports/conversion/shared-files.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 
 const BURST = 200
 const PER_SECOND = 2
@@ -62,18 +63,7 @@ const makeWorld = Effect.gen(function* () {
       })
   }
   const ports = Layer.mergeAll(
-    Layer.succeed(MailerConfig, {
-      primary: "provider_a",
-      fallback: undefined,
-      defaults: {
-        from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
-        domains: { sender: "postlane.test", legacy: "legacy.test" }
-      },
-      attemptTimeoutMs: 15_000,
-      dbTimeoutMs: 2_500,
-      deferDelaysSeconds: [120, 600, 900],
-      costUsd: { provider_a: 0, provider_b: 0, smtp: 0, postmark: 0 }
-    }),
+    Layer.succeed(MailerConfig, mailerConfig),
     Layer.succeed(QueueConfig, {
       concurrency: 32,
       maxAgeMs: 24 * 3_600_000,

@@ -21,6 +21,7 @@ import { SendQueue, type TakenMail } from "../../../src/ports/mail/send-queue.ts
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { noAnswer } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 import type { QueueStoreWorld } from "./send-queue.ts"
 
 const LEASE_MS = 12_000
@@ -49,18 +50,7 @@ const makeSender = Effect.fnUntraced(function* (
     outcome: () => Effect.sync(() => outcomes.shift() ?? "ok")
   })
   const ports = Layer.mergeAll(
-    Layer.succeed(MailerConfig, {
-      primary,
-      fallback: undefined,
-      defaults: {
-        from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
-        domains: { sender: "postlane.test", legacy: "legacy.test" }
-      },
-      attemptTimeoutMs: 15_000,
-      dbTimeoutMs: 2_500,
-      deferDelaysSeconds: [120, 600, 900],
-      costUsd: { provider_a: 0, provider_b: 0, smtp: 0, postmark: 0 }
-    }),
+    Layer.succeed(MailerConfig, { ...mailerConfig, primary }),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: PACES }),
     Layer.succeed(MailStore, world.store),
     Layer.succeed(SendQueue, queueAs(world.queue)),

@@ -13,20 +13,10 @@ import { longestRetryMs, MailerConfig } from "../../../src/application/mail/send
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import { decodeQueueEvent, handleQueue } from "../../../src/runtime/lambda/queue-event.ts"
 import { deferredSend } from "../../contracts/mail/defer-queue.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 import { queueEvent } from "../../support/vendors/lambda-events.ts"
 
-const CONFIG: MailerConfig["Service"] = {
-  primary: "provider_a",
-  fallback: undefined,
-  defaults: {
-    from: { name: undefined, local: "noreply", domain: "postlane.test" },
-    domains: { sender: "postlane.test", legacy: "legacy.test" }
-  },
-  attemptTimeoutMs: 15_000,
-  dbTimeoutMs: 2_500,
-  deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
-}
+const CONFIG: MailerConfig["Service"] = mailerConfig
 const WHOLE_MS = functionSeconds(CONFIG) * 1_000 - ANSWER_MARGIN_MS
 
 /** A batch of so many retries, each of which takes so long. */

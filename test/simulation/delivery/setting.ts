@@ -39,6 +39,7 @@ import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import { type Attempt, makeProviderModel, type Mood, type ProviderModel } from "../mail/provider-model.ts"
 import { makeQueueing, type Queueing } from "../mail/queue.ts"
@@ -273,18 +274,7 @@ export const makeWorld = (
     })
   })
 
-  const settings = {
-    primary: chance.pick<Provider>(["provider_a", "provider_b"]),
-    fallback: undefined,
-    defaults: {
-      from: { name: undefined, local: "noreply", domain: "postlane.test" },
-      domains: { sender: "postlane.test", legacy: "legacy.test" }
-    },
-    attemptTimeoutMs: 15_000,
-    dbTimeoutMs: 2_500,
-    deferDelaysSeconds: [120, 600, 900] as const,
-    costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
-  }
+  const settings = { ...mailerConfig, primary: chance.pick<Provider>(["provider_a", "provider_b"]) }
   const queueing = makeQueueing({
     clock: kernelClock,
     database,

@@ -4,6 +4,7 @@ import { type DeferBroker, makeDeferBroker } from "../../../src/adapters/memory/
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import type { RecordSend } from "../../../src/ports/mail/mail-store.ts"
+import { mailerConfig } from "../../support/mailer-config.ts"
 import { type Chance, makeChance, type SimClock } from "../kernel.ts"
 import type { Road, SimProcess } from "../process.ts"
 import { type Chronicle, makeChronicle, type RunOptions } from "../world.ts"
@@ -94,16 +95,9 @@ const pairOf = (chance: Chance, isOn: boolean): readonly [Provider, Provider] =>
   chance.bool(0.4) && isOn ? chance.pick(PAIRS) : ["provider_a", "provider_b"]
 
 const config = (chance: Chance, pair: readonly [Provider, Provider]) => ({
+  ...mailerConfig,
   primary: chance.pick<Provider>(pair),
-  fallback: chance.pick<Provider | undefined>([...pair, undefined]),
-  defaults: {
-    from: { name: undefined, local: "noreply", domain: "postlane.test" },
-    domains: { sender: "postlane.test", legacy: "legacy.test" }
-  },
-  attemptTimeoutMs: 15_000,
-  dbTimeoutMs: 2_500,
-  deferDelaysSeconds: [120, 600, 900] as const,
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
+  fallback: chance.pick<Provider | undefined>([...pair, undefined])
 })
 
 /** How long an account's rate looks back, milliseconds, and how many requests it allows in that; none: no rate. */

@@ -47,6 +47,7 @@ import { ReplyChannel } from "../../../src/ports/inbound/mails.ts"
 import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { FileObjects, MailObjects } from "../../../src/ports/object-store.ts"
+import { mailerConfig } from "../mailer-config.ts"
 import { layerPostgres } from "../postgres/postgres.ts"
 import { TEMPORARY } from "../temporary.ts"
 
@@ -126,17 +127,13 @@ const realPipeline = InProcessPipeline.layer.pipe(
   Layer.provide(NodeCrypto.layer)
 )
 
-const mailerConfig = Layer.succeed(MailerConfig, {
-  primary: "provider_a",
-  fallback: undefined,
+const sending = Layer.succeed(MailerConfig, {
+  ...mailerConfig,
   defaults: {
-    from: { name: "Postlane", local: "noreply", domain: "sender.test" },
+    from: { ...mailerConfig.defaults.from, domain: "sender.test" },
     domains: { sender: "sender.test", legacy: "legacy.test" }
   },
-  attemptTimeoutMs: 15_000,
-  dbTimeoutMs: 10_000,
-  deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0, provider_b: 0, smtp: 0, postmark: 0 }
+  dbTimeoutMs: 10_000
 })
 
 export interface WorldOptions {
@@ -181,7 +178,7 @@ export const startIntake = async (options: WorldOptions = {}) => {
   const objects = Layer.succeed(MailObjects, makeDiskObjects(folder))
   const mailer = Mailer.layer.pipe(
     Layer.provide([
-      mailerConfig,
+      sending,
       layerNone,
       MailStore.layer,
       NodeCrypto.layer,

@@ -17,6 +17,7 @@ import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { clockAhead } from "../later.ts"
+import { mailerConfig } from "../mailer-config.ts"
 import type { MailWorld } from "./mail-world.ts"
 import { storeDown } from "./store-down.ts"
 
@@ -97,16 +98,9 @@ export const makeKeyWorld = (
           Layer.provide(
             Layer.mergeAll(
               Layer.succeed(MailerConfig, {
+                ...mailerConfig,
                 primary: options.primary,
-                fallback: options.fallback,
-                defaults: {
-                  from: { name: undefined, local: "noreply", domain: "postlane.test" },
-                  domains: { sender: "postlane.test", legacy: "legacy.test" }
-                },
-                attemptTimeoutMs: 15_000,
-                dbTimeoutMs: 2_500,
-                deferDelaysSeconds: [120, 600, 900],
-                costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
+                fallback: options.fallback
               }),
               Layer.succeed(MailStore, store),
               Layer.succeed(DeferQueue, { ...queue, configured: options.queue ?? true }),

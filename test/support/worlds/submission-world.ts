@@ -17,20 +17,10 @@ import * as Submission from "../../../src/application/send-queue/submission.ts"
 import type { SenderToken } from "../../../src/domain/mail/sender-token.ts"
 import { SendQueue } from "../../../src/ports/mail/send-queue.ts"
 import { SenderTokens } from "../../../src/ports/mail/sender-tokens.ts"
+import { mailerConfig } from "../mailer-config.ts"
 import { layerPostgres } from "../postgres/postgres.ts"
 
-const config: MailerConfig["Service"] = {
-  primary: "provider_a",
-  fallback: undefined,
-  defaults: {
-    from: { name: "Postlane", local: "noreply", domain: "postlane.test" },
-    domains: { sender: "postlane.test", legacy: "legacy.test" }
-  },
-  attemptTimeoutMs: 15_000,
-  dbTimeoutMs: 2_500,
-  deferDelaysSeconds: [120, 600, 900],
-  costUsd: { provider_a: 0.0004, provider_b: 0.0001, smtp: 0, postmark: 0.0015 }
-}
+const config: MailerConfig["Service"] = mailerConfig
 
 /** What a test may put between the server and the queue. */
 type Interfere = (
