@@ -33,6 +33,8 @@ export const BUGS = [
   "alarm-notice-lost",
   /** The event of what is recorded is written in a transaction of its own, which may be lost. */
   "hook-after-commit",
+  /** The event of what is recorded is seen before the record's transaction commits, and stays where that is rolled back. */
+  "hook-before-commit",
   /** An event of a mail does not wait for the one before. */
   "hooks-out-of-order",
   /** A try counts as received, whatever the receiver answered. */

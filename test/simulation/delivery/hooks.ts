@@ -144,12 +144,20 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
   const telling = (database: MailDatabase): MailDatabase => {
     if (!isOn) return database
     const after = (type: string, sendId: string) => Effect.sync(() => recorded(database, type, sendId))
+    /** The bug: what is told is not the transaction's, which is rolled back. */
+    const before = (type: string, sendId: string) =>
+      bug === "hook-before-commit" && chance.bool(0.05)
+        ? Effect.andThen(onDatabase(told(type, sendId)), Effect.fail(lost()))
+        : Effect.void
     return {
       ...database,
       store: {
         ...database.store,
         record: (entry) =>
-          Effect.tap(database.store.record(entry), ({ sendId }) => after(`email.${entry.outcome}`, sendId))
+          before(`email.${entry.outcome}`, entry.rowId).pipe(
+            Effect.andThen(database.store.record(entry)),
+            Effect.tap(({ sendId }) => after(`email.${entry.outcome}`, sendId))
+          )
       },
       recordEvent: (entry) =>
         Effect.tap(database.recordEvent(entry), ({ sendId }) => after(`email.${entry.event}`, sendId))
