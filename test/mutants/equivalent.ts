@@ -47,7 +47,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a call: `find` → `findLast`": "each name is there once",
     "a member: `false, ` → ``": "nothing is as good as no",
     "a member: `, false` → ``": "nothing is as good as no",
-    'a member: `"", ` → ``': "without a colon neither name nor value is asked for",
+    'a member: `"", ` → `` (2)': "without a colon neither name nor value is asked for",
     'a member: `, ""` → ``': "without a colon neither name nor value is asked for"
   },
   "src/domain/mail/plain-request.ts": {
@@ -89,6 +89,17 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a constant: `false` → `true` (2)": "words: the sample that a template is shown with",
     "a constant: `true` → `false`": "words: the sample that a template is shown with",
     "a constant: `false` → `true` (3)": "words: the sample that a template is shown with"
+  },
+  "src/domain/delivery/alarm-rules.ts": {
+    "a call: `find` → `findLast`": "no provider's name begins another's"
+  },
+  "src/domain/delivery/poll-rules.ts": {
+    "an operator: ` && ` → ` || ` (7)": "no time is earlier than one that is missing"
+  },
+  "src/domain/delivery/returned/report.ts": {
+    "a condition: `value !== undefined && value.length < MAX_FIELD` → `true`":
+      "what is beyond the limit is cut off, and no field without a name is asked for",
+    "an operator: ` < ` → ` <= `": "it saves time: what is beyond the limit is cut off"
   },
   "src/domain/inbound/authentication-results.ts": {
     "an operator: ` < ` → ` <= `": "beyond the end there is no character",

@@ -175,8 +175,8 @@ const HOOK_DUE_SECONDS = 5 * 60
 export const CALM_MS = 15 * 60_000
 
 const rate = (what: string, sends: number, hits: number, limits: typeof BOUNCES): Verdict => {
-  const share = sends === 0 ? 0 : hits / sends
   const few = sends < limits.minimum
+  const share = hits / sends
   const level = few
     ? counted(hits, limits.few)
     : share > limits.above

@@ -7,9 +7,9 @@ import type { DigestActivity, DigestEntry, MailCounts } from "./digest-activity.
 /** Most entries that one digest lists. */
 export const MAX_DIGEST_EVENTS = 50
 
-const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, failure: boolean]> = [
-  ["sent", "Sent", false],
-  ["delivered", "Delivered", false],
+const LABELS: ReadonlyArray<readonly [count: keyof MailCounts, label: string, failure?: true]> = [
+  ["sent", "Sent"],
+  ["delivered", "Delivered"],
   ["bounced", "Bounced", true],
   ["complained", "Complained", true],
   ["failed", "Failed", true],

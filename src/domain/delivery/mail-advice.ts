@@ -77,7 +77,7 @@ const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
       ]
     }
   }
-  const due = row.retry_at === null ? undefined : Date.parse(row.retry_at)
+  const isLate = row.retry_at !== null && now > Date.parse(row.retry_at) + LATE_MS
   const written = Date.parse(row.created_at)
   if (now - written >= IDEMPOTENCY_WINDOW_MS)
     return {
@@ -89,10 +89,9 @@ const waiting = (row: StoryRow, { deadLetter, now }: Known): Advice => {
   return {
     ...advice,
     why: "The provider gave no clear answer: the mail may be out. The same request goes out again on the same key, unless an event proves before that it arrived.",
-    steps:
-      due !== undefined && now > due + LATE_MS
-        ? [say("The retry is overdue. See whether a worker runs.", postlane("doctor"))]
-        : [say("Nothing to do. Do not send it under another key: that could make a second copy.")]
+    steps: isLate
+      ? [say("The retry is overdue. See whether a worker runs.", postlane("doctor"))]
+      : [say("Nothing to do. Do not send it under another key: that could make a second copy.")]
   }
 }
 

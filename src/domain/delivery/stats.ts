@@ -71,10 +71,8 @@ export const statRows = (stats: ReadonlyArray<EmailStat>): ReadonlyArray<StatRow
   const groups = Map.groupBy(stats, ({ category, day, provider }) =>
     JSON.stringify([day, category, provider])
   )
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group
-    return first === undefined
-      ? []
-      : [{ day: first.day, category: first.category, provider: first.provider, ...summarize(group) }]
+  return [...groups.values()].map((group) => {
+    const { category, day, provider } = group[0]!
+    return { day, category, provider, ...summarize(group) }
   })
 }

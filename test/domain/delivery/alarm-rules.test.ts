@@ -99,6 +99,7 @@ const TABLE: ReadonlyArray<readonly [AlarmName, Partial<Measures>, "bad" | "betw
   ["silence_provider_a", silent(0, 20), "calm"],
   ["silence_provider_b", silent(0, 20), "bad"],
   ["silence_provider_b", silent(0, 19), "between"],
+  ["silence_provider_b", silent(0, 5), "between"],
   ["silence_provider_b", silent(0, 4), "calm"],
   ["no_model", { unanswered: 3 }, "bad"],
   ["no_model", { unanswered: 2 }, "between"],

@@ -76,10 +76,13 @@ it("each channel is tried for itself, and no more once it took the alert or refu
   )
 })
 
-it("switched off sends nothing", () => {
+it("switched off sends nothing, and a channel that is wanted and not configured is no failure of one", () => {
   const off = { email: false, chat: false }
-  const plan = planAlert({ wanted: off, configured: off, aboutAlertInbox: false })
-  expect(endOf(plan, new Map())).toEqual({ delivery: "disabled", escalated: undefined })
+  const ended = (wanted: typeof off, aboutAlertInbox: boolean) =>
+    endOf(planAlert({ wanted, configured: off, aboutAlertInbox }), new Map())
+  expect(ended(off, false)).toEqual({ delivery: "disabled", escalated: undefined })
+  for (const about of [false, true])
+    expect(ended({ ...off, email: true }, about)).toEqual({ delivery: "unconfigured", escalated: undefined })
 })
 
 it("the mail says what became of a send in words; a status that nobody knows as it came", () => {

@@ -8,6 +8,10 @@ const cadence = fc.constantFrom(...DIGEST_CADENCES)
 const instant = fc.integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(2200, 0, 1) })
 const iso = (at: number) => new Date(at).toISOString()
 
+it("EVENT-50: a digest is daily or weekly", () => {
+  expect(DIGEST_CADENCES.toSorted()).toEqual(["daily", "weekly"])
+})
+
 describe("the periods of digests", () => {
   it("hold each instant once, follow each other without a gap, and end at 14:00 UTC (weekly: on Mondays)", () => {
     fc.assert(

@@ -77,13 +77,19 @@ describe("what to do about a mail", () => {
       raw: null,
       bytes: 0
     } as const
-    const delivered = on({ status: "delivered", events: [reply] })
-    assert.strictEqual(delivered.title, "Delivered")
-    assert.match(delivered.why, /automatic reply/)
-    assert.match(
-      on({ status: "delivered", error, events: [reply], other_addresses: ["bob@x.test"] }).why,
-      /Not to every recipient/
-    )
+    const arrival = { ...reply, number: 1, event: "delivered" } as const
+    const delivered = (row: Partial<StoryRow>) => on({ status: "delivered", ...row })
+    const plain = delivered({ events: [arrival] })
+    assert.strictEqual(plain.title, "Delivered")
+    const replied = delivered({ events: [arrival, reply] })
+    assert.strictEqual(replied.title, "Delivered")
+    assert.match(replied.why, /automatic reply/)
+    assert.notMatch(plain.why, /reply/)
+    const other_addresses = ["bob@x.test"]
+    assert.match(delivered({ error, events: [reply], other_addresses }).why, /Not to every recipient/)
+    // To one recipient, or without an error, it is to every recipient that there is.
+    assert.strictEqual(delivered({ error }).why, plain.why)
+    assert.strictEqual(delivered({ other_addresses }).why, plain.why)
   })
 
   it("what leads to a second copy is never advised before it is certain that there is no first one", () => {
@@ -97,6 +103,7 @@ describe("what to do about a mail", () => {
       assert.match(said(advice), /the key is free/)
       assert.strictEqual(/Correct/.test(said(advice)), kind === "rejected")
       assert.lengthOf(advice.steps, kind === "rejected" ? 2 : 1)
+      assert.strictEqual(/provider refused/.test(advice.why), kind === "rejected")
     }
     assert.notMatch(said(on({ ...doubtful, error_kind: "rejected", idempotency_key: null })), /key/)
   })
@@ -130,6 +137,19 @@ describe("what to do about a mail", () => {
       assert.strictEqual(on({ status }).mood, "good")
   })
 
+  it("a complaint is a recipient's, of a mail that was delivered", () => {
+    const complained = on({ status: "complained" })
+    assert.strictEqual(complained.mood, "bad")
+    assert.match(complained.why, /delivered, and a recipient complained/)
+    assert.match(said(complained), /Do not mail this recipient again/)
+  })
+
+  it("a step has a command where there is one to type, and none elsewhere", () => {
+    const stepOf = (after: number) => on(deferred, after).steps[0]
+    assert.deepInclude(stepOf(5 * MINUTE), { command: "npx postlane doctor" })
+    assert.notProperty(stepOf(MINUTE), "command")
+  })
+
   it("a command takes whatever an address or an id holds", () => {
     const command = (email: string) =>
       on({ status: "bounced" }, MINUTE, {
@@ -158,5 +178,10 @@ describe("what to do about a mail", () => {
     assert.strictEqual(standingRow([accepted, later]), accepted)
     assert.strictEqual(adviceOn(story([accepted, later]), known(MINUTE)).title, "Delivered")
     assert.strictEqual(standingRow([storyRow(deferred), later]), later)
+    // A relay names no id of its own; a deferral that an event proved to have arrived has one.
+    for (const proof of [{ outcome: "sent", provider_message_id: null }, { outcome: "deferred" }] as const) {
+      const newer = storyRow({ ...proof, id: "0199a000-0000-7000-8000-000000000003" })
+      assert.strictEqual(standingRow([accepted, newer, later]), newer)
+    }
   })
 })

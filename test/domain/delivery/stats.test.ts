@@ -26,6 +26,7 @@ describe("statistics", () => {
       fc.property(fc.array(stat, { maxLength: 50 }), (stats) => {
         const rows = statRows(stats)
         const totals = summarize(stats)
+        expect(totals.total).toBe(Object.values(totals.byStatus).reduce((all, count) => all + count, 0))
         const sum = (of: (row: (typeof rows)[number]) => number) =>
           rows.reduce((all, row) => all + of(row), 0)
         expect(sum(({ total }) => total)).toBe(totals.total)
@@ -85,11 +86,11 @@ describe("statistics", () => {
       provider: "provider_b",
       status,
       count,
-      failedOver: 0,
-      undelivered: 0,
+      failedOver: 1,
+      undelivered: status === "sent" ? 1 : 0,
       costUsd: 0.1
     })
-    const { costUsd, rates } = summarize([
+    const { costUsd, failedOver, rates, total, undelivered } = summarize([
       of("sent", 1),
       of("delivered", 5),
       of("opened", 2),
@@ -100,5 +101,6 @@ describe("statistics", () => {
     ])
     expect(rates).toEqual({ delivered: 0.8, bounced: 0.1, complained: 0.1 })
     expect(costUsd).toBe(0.7)
+    expect({ total, failedOver, undelivered }).toEqual({ total: 20, failedOver: 7, undelivered: 1 })
   })
 })

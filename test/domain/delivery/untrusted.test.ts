@@ -55,10 +55,12 @@ it("an address is read out of its mailbox, in lower case and ASCII, whatever is 
     ['"<b@y.test>" < ann@x.test >', "ann@x.test"],
     ["\u200bann@x.test\u00a0", "ann@x.test"],
     ["A <\u200bann@x.test\u200b>", "ann@x.test"],
+    ["A <\tann@x.test >\u200b\t", "ann@x.test"],
     ["ann@EXÄMPLE.test", "ann@xn--exmple-cua.test"],
     ["A\u0308nn@x.test", "\u00e4nn@x.test"],
     // What is no address stays what it is: two that are left out would look like one.
     ["No Address", "no address"],
+    ["\u00c4rger", "\u00e4rger"],
     ["a@b@x_y.test", "a@b@x_y.test"],
     ["<a@x.test> b", "<a@x.test> b"],
     ["@x.test", "@x.test"]

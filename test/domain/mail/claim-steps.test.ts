@@ -75,6 +75,28 @@ describe("a call that holds its key", () => {
     assert.strictEqual(continuation(torn), "end")
   })
 
+  it("S2: a key that has ended asks no provider, whoever takes it up and however often it asks", () => {
+    const ended = claim({ state: "ended", provider: "provider_b", result: undefined })
+    const grant = (stored: typeof ended, owner: string, now: number) => {
+      const decision = decideClaim(stored, { ...REQUEST, owner }, NOTHING, now)
+      if (decision._tag !== "Claimed") return assert.fail(decision._tag)
+      assert.strictEqual(continuation(decision), "end", owner)
+      return claimOf(stored, decision, { ...GRANT, owner }, now)
+    }
+    const taken = grant(ended, "o", NOW)
+    const again = grant(taken, "o", NOW + 1)
+    // Its answer never arrived, and another call finds what it left.
+    const next = grant(again, "p", again.leaseUntil)
+    assert.deepInclude(next, { state: "ended", owner: "p", result: undefined })
+    // Once an end is written, who held it holds it no more.
+    const settled = { ...next, leaseUntil: NO_LEASE, result: refusal("failed") }
+    assert.strictEqual(decideClaim(settled, { ...REQUEST, owner: "p" }, NOTHING, NOW)._tag, "Replay")
+    // In doubt at two providers, and ended by nobody: it is held as any other.
+    const bound = claim({ state: "ambiguous", provider: "provider_a", result: undefined })
+    const torn = { ...newUse(undefined, NOW), sticky: "provider_a", torn: true } as const
+    assert.strictEqual(claimOf(bound, torn, GRANT, NOW).state, "held")
+  })
+
   it("MAIL-43: goes on by this table", () => {
     const fresh = newUse(undefined, NOW)
     const a = { ...fresh, sticky: "provider_a" } as const
@@ -141,6 +163,12 @@ describe("the end of a call", () => {
         assert.deepInclude(settled, { firstAttemptAt, leaving, owner, payloadHash, tag })
       }),
       { numRuns: 2000 }
+    )
+  })
+
+  it("changes nothing of a key that has no claim", () => {
+    assert.isUndefined(
+      settledClaim(undefined, { owner: "o", state: "accepted", ambiguous: false, result }, NOW)
     )
   })
 

@@ -40,19 +40,20 @@ type Fields = ReadonlyMap<string, string>
 const groupsOf = (text: string): ReadonlyArray<Fields> => {
   const groups: Array<Map<string, string>> = []
   let group: Map<string, string> | undefined
-  let last: string | undefined
+  /** The field that a folded line goes on with; none has an empty name. */
+  let last = ""
   for (const line of text.split(/\r\n|\r|\n/)) {
     if (line.trim() === "") {
       group = undefined
-      last = undefined
+      last = ""
     } else if (/^[ \t]/.test(line)) {
-      const value = last === undefined ? undefined : group?.get(last)
-      if (last !== undefined && value !== undefined && value.length < MAX_FIELD)
+      const value = group?.get(last)
+      if (value !== undefined && value.length < MAX_FIELD)
         group?.set(last, `${value} ${line.trim()}`.slice(0, MAX_FIELD))
     } else {
       const colon = line.indexOf(":")
       const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase()
-      last = undefined
+      last = ""
       if (name === "") continue
       if (group === undefined) groups.push((group = new Map<string, string>()))
       if (group.has(name)) continue
@@ -64,10 +65,7 @@ const groupsOf = (text: string): ReadonlyArray<Fields> => {
 }
 
 /** The value of a field `type; value`: of an address, without the type. */
-const typed = (value: string | undefined): string | undefined => {
-  const [, inner = ""] = /^[^;]*;(.*)$/s.exec(value ?? "") ?? []
-  return inner.trim() === "" ? undefined : inner.trim()
-}
+const typed = (value: string | undefined): string | undefined => /^[^;]*;\s*(\S.*)$/s.exec(value ?? "")?.[1]
 
 /** Decodes xtext (RFC 3461). Some servers report the original recipient as they got it, and some decode it. */
 const decodedXtext = (text: string | undefined): string | undefined =>
@@ -83,8 +81,7 @@ const addressesIn = (fields: Fields): ReadonlyArray<string> => {
 const DATE = /^(?:[A-Za-z]{3}, *)?\d{1,2} [A-Za-z]{3} \d{4} \d{2}:\d{2}(?::\d{2})? [+-]\d{4}\b/
 
 const timeIn = (value: string | undefined): number | undefined => {
-  const [date] = DATE.exec(value ?? "") ?? []
-  const time = date === undefined ? Number.NaN : Date.parse(date)
+  const time = Date.parse(DATE.exec(value ?? "")?.[0] ?? "")
   return Number.isNaN(time) || time < 0 ? undefined : time
 }
 

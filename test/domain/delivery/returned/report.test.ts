@@ -13,12 +13,18 @@ const read = (text: string): DeliveryReport => {
 const MAIL = { messageId: "m@in.test", keyTag: anyId("tag"), address: "ann@x.test" } as const
 
 /** The event of a report about one recipient. */
-const eventOf = (action: string, status: string) => {
+const eventOf = (action: string, status: string, diagnostic?: string) => {
   const [recipient] = read(
-    deliveryStatus({ recipients: [{ recipient: "ann@x.test", action, status }] })
+    deliveryStatus({
+      recipients: [{ recipient: "ann@x.test", action, status, ...(diagnostic && { diagnostic }) }]
+    })
   ).recipients
   return recipient && eventOfReport(recipient, MAIL)
 }
+/** A report about one recipient, in these lines. */
+const onAnn = (...lines: ReadonlyArray<string>) =>
+  ["a: b", "", "Final-Recipient: rfc822; ann@x.test", ...lines].join("\n")
+const FAILED = ["Action: failed", "Status: 5.1.1"]
 
 describe("a delivery report", () => {
   it("is read with its envelope id and every recipient, however its fields are folded and spelled", () => {
@@ -69,6 +75,55 @@ describe("a delivery report", () => {
 
   it("a failure that claims success says nothing", () => {
     assert.isUndefined(eventOf("failed", "2.0.0"))
+  })
+
+  it("its event says why a mail is late or lost, keeps what the report says, and is worth an alert", () => {
+    const lost = eventOf("failed", "5.1.1", "smtp; 550 no such user")
+    assert.strictEqual(lost?.reason, "5.1.1: 550 no such user")
+    assert.deepStrictEqual(lost?.raw, {
+      action: "failed",
+      status: "5.1.1",
+      recipient: "ann@x.test",
+      diagnostic: "550 no such user"
+    })
+    assert.isTrue(lost?.alertable)
+    assert.match(eventOf("delayed", "4.4.1")?.reason ?? "", /^4\.4\.1: /)
+    for (const action of ["delivered", "expanded", "relayed"])
+      assert.isUndefined(eventOf(action, "2.0.0")?.reason, action)
+    const [silent] = read(onAnn(...FAILED)).recipients
+    const event = silent && eventOfReport(silent, MAIL)
+    assert.strictEqual(event?.reason, "5.1.1")
+    assert.notProperty(event?.raw, "diagnostic")
+  })
+
+  it("is read where a server writes it loosely: blanks, no fields, a field twice", () => {
+    const [{ status } = assert.fail()] = read(onAnn("Action : failed", "Status\t: 5.1.1")).recipients
+    assert.strictEqual(status, "5.1.1")
+    // What is no field is none, and goes on with none; the first of two fields counts.
+    for (const odd of ["no field", ": nameless", "Status: 9.9.9"])
+      assert.deepStrictEqual(read(onAnn(...FAILED, odd, " folded")), read(onAnn(...FAILED)), odd)
+    assert.deepStrictEqual(read(`${onAnn(...FAILED)}\n\nno field`), read(onAnn(...FAILED)))
+    // A line of blanks ends a group: it is no folded one.
+    const two = read(`${onAnn(...FAILED)}\n \t\nFinal-Recipient: rfc822; bob@x.test\n${FAILED.join("\n")}`)
+    assert.lengthOf(two.recipients, 2)
+  })
+
+  it("has a time from 1970 on", () => {
+    const timeOf = (date: string) =>
+      read(onAnn(...FAILED, `Last-Attempt-Date: ${date}`)).recipients[0]?.occurredAt
+    assert.strictEqual(timeOf("Thu, 01 Jan 1970 00:00:00 +0000"), 0)
+    for (const none of ["Wed, 31 Dec 1969 23:59:59 +0000", "yesterday", ""])
+      assert.isUndefined(timeOf(none), none)
+  })
+
+  it("is read up to 100 recipients, 128 KiB and 4,000 characters a field, however that is folded", () => {
+    const recipient = `\n\nFinal-Recipient: rfc822; a@x.test\n${FAILED.join("\n")}`
+    const whole = `a: b${recipient.repeat(100)}`
+    assert.lengthOf(read(whole).recipients, 100)
+    assert.lengthOf(read(whole.padEnd(128 * 1024)).recipients, 100)
+    assert.isString(readReport(whole.padEnd(128 * 1024 + 1)))
+    for (const long of ["x".repeat(9_000), `x${`\n ${"x".repeat(900)}`.repeat(10)}`])
+      assert.lengthOf(read(`Original-Envelope-Id:${long}${recipient}`).envelopeId ?? "", 4_000)
   })
 
   it.each([
