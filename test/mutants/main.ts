@@ -15,7 +15,8 @@ import { basename, join, relative, resolve, sep } from "node:path"
 import { parseArgs } from "node:util"
 
 import { EQUIVALENT, WORDS } from "./equivalent.ts"
-import { noticedIn, type Place, unfitIn } from "./noticed.ts"
+import type { FaultyFunction } from "./function-runner.ts"
+import { NO_PROGRAM, noticedIn, type Place, unfitIn } from "./noticed.ts"
 import { mutantsOf as mutantsOfRules, type RuleMutants } from "./rules.ts"
 import { type Failure, type Noticed, type Session, startSession } from "./session.ts"
 import { type Mutant, mutantsOf as mutantsOfFunction, type SqlFunction } from "./sql.ts"
@@ -62,24 +63,53 @@ interface Target {
 }
 
 const FUNCTIONS = "migrations/functions"
-const SHARED_TESTS = ["test/adapters/postgres/leadership", "test/adapters/postgres/migrator"]
+const STORES = "test/adapters/postgres"
 
-/** The functions of the migrations; the tests of an area's folder hold them. */
-const sqlTargets = (): ReadonlyArray<Target> =>
+/** Beside the folder of its name, what holds an area's functions; what shares no folder are races of many areas. */
+const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
+  mail: ["send-queue/", "housekeeping", "lock-order", "leadership"],
+  delivery: ["mail/", "housekeeping"],
+  hooks: ["delivery/event-hook", "housekeeping"],
+  conversion: ["batch/", "inbound/", "housekeeping"],
+  batch: ["conversion/"],
+  accounts: [
+    "conversion/",
+    "housekeeping",
+    "mail/erased",
+    "mail/deferral-ends",
+    "send-queue/people",
+    "lock-order"
+  ],
+  inbound: ["conversion/", "housekeeping"],
+  outreach: ["delivery/event-hook"],
+  shared: ["leadership", "migrator", "mail/", "delivery/"]
+}
+
+/** Histories of random steps take too long to be run for each fault. */
+const RANDOM = /(?:property|model|turns|claims-together|claim-cost|sending)\.test\.ts$/
+
+/** The functions of the migrations. */
+const sqlFunctions = (): ReadonlyArray<SqlFunction> =>
   globSync(`${FUNCTIONS}/**/*.sql`)
     .toSorted()
-    .map((file): SqlFunction => ({
+    .map((file) => ({
       area: relative(FUNCTIONS, file).split(sep)[0]!,
       name: basename(file, ".sql"),
       text: readFileSync(file, "utf8")
     }))
-    .filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+
+/** The tests of an area's folder hold them, and those of the folders that use it. */
+const sqlTargets = (): ReadonlyArray<Target> =>
+  sqlFunctions()
+    .filter(
+      ({ area, name }) => positionals.length === 0 || positionals.some((one) => one === name || one === area)
+    )
     .map((fn) => ({
       area: fn.area,
       name: fn.name,
       mutants: mutantsOfFunction(fn),
       own: [],
-      tests: fn.area === "shared" ? SHARED_TESTS : [`test/adapters/postgres/${fn.area}/`],
+      tests: [`${fn.area}/`, ...(ALSO[fn.area] ?? [])].map((path) => `${STORES}/${path}`),
       plant: (session, text) => session.inTemplate(text ?? fn.text)
     }))
 
@@ -133,11 +163,27 @@ const VERDICTS: ReadonlyArray<Verdict> = [
 const every = Number(values.every)
 if (!Number.isSafeInteger(every) || every < 1) throw new Error("--every needs a whole number from 1 on")
 
+/** The faults with a name each: those that read alike are counted. */
+const named = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<readonly [name: string, mutant: Mutant]> => {
+  const alike = new Map<string, number>()
+  return mutants.map((mutant) => {
+    const count = (alike.get(mutant.about) ?? 0) + 1
+    alike.set(mutant.about, count)
+    return [count === 1 ? mutant.about : `${mutant.about} (${count})`, mutant]
+  })
+}
+
+/** The faults that are planted, each with its name: of those that `--only` asks for each that `--every` comes to. */
+const plantedOf = (targets: ReadonlyArray<Target>): ReadonlyMap<Mutant, string> => {
+  const wanted = targets
+    .flatMap(({ mutants }) => named(mutants))
+    .filter(([name]) => name.includes(values.only))
+  return new Map(wanted.flatMap(([name, mutant], at) => ((at + 1) % every === 0 ? [[mutant, name]] : [])))
+}
+
 /** What became of the faults, by area. */
 const found = new Map<string, Array<{ readonly what: string; readonly verdict: Verdict }>>()
 const passed = new Set<string>()
-/** Faults so far, planted or left out of the sample. */
-let seen = 0
 
 /** Tests have to pass before anything is planted; the first run starts the database, too. */
 const beforehand = async (session: Session, tests: ReadonlyArray<string>) => {
@@ -211,23 +257,72 @@ const noticedAtOnce = async (targets: ReadonlyArray<Target>): Promise<ReadonlyMa
   }
 }
 
+/** Tables whose triggers and checks call a function. */
+const tablesOf = (name: string): ReadonlyArray<string> =>
+  globSync("migrations/*.sql")
+    .flatMap((path) => readFileSync(path, "utf8").split(/;\n/))
+    .filter((statement) => new RegExp(`\\b${name}\\(`).test(statement))
+    .flatMap(
+      (statement) => /\b(?:create table|alter table|trigger [^;]*? on) (\w+)/.exec(statement)?.[1] ?? []
+    )
+
+/** As `noticedAtOnce`, of functions: each test runs again for each fault of those that it calls. */
+const noticedInFunctions = async (
+  targets: ReadonlyArray<Target>,
+  planted: ReadonlyMap<Mutant, string>
+): Promise<ReadonlyMap<Mutant, string>> => {
+  const folder = mkdtempSync(join(tmpdir(), "postlane-faults-"))
+  const [file, functions] = [join(folder, "noticed"), join(folder, "functions")]
+  const numbered = targets.flatMap(({ mutants, name }) =>
+    mutants.flatMap((mutant) => {
+      const fault = planted.get(mutant)
+      return fault === undefined || EQUIVALENT[name]?.[fault] !== undefined ? [] : [{ mutant, name }]
+    })
+  )
+  const faulty = sqlFunctions().map(({ name, text }): FaultyFunction => ({
+    name,
+    text,
+    faults: numbered.flatMap((one, number) => (one.name === name ? [{ number, text: one.mutant.text }] : [])),
+    tables: tablesOf(name)
+  }))
+  writeFileSync(file, "")
+  writeFileSync(functions, JSON.stringify(faulty))
+  const session = await startSession({ file, functions })
+  try {
+    const filters = values.tests ?? targets.flatMap(({ tests }) => tests)
+    const failure = await session.run(
+      TEST_FILES.flatMap(([path]) =>
+        filters.some((filter) => path.includes(filter)) && !RANDOM.test(path) ? [path] : []
+      )
+    )
+    if (failure !== undefined) console.log(`broken           ${failure}`)
+    const lines = readFileSync(file, "utf8")
+    for (const test of unfitIn(lines)) console.log(`not repeatable   ${test}`)
+    const noticed = noticedIn(lines)
+    return new Map(
+      numbered.flatMap(({ mutant }, number) => {
+        const test = noticed.get(number)
+        return test === undefined ? [] : [[mutant, test] as const]
+      })
+    )
+  } finally {
+    await session.end()
+    rmSync(folder, { recursive: true })
+  }
+}
+
 /** Its own tests first, since most faults are noticed there; what the first of all says that notices it. */
 const runTests = async (session: Session, { own, tests }: Target): Promise<Failure> => {
   const failure = own.length === 0 ? undefined : await session.run(own)
   return failure === undefined && !values.own ? session.run(values.tests ?? tests) : failure
 }
 
-/** The faults with a name each: those that read alike are counted. */
-const named = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<readonly [name: string, mutant: Mutant]> => {
-  const alike = new Map<string, number>()
-  return mutants.map((mutant) => {
-    const count = (alike.get(mutant.about) ?? 0) + 1
-    alike.set(mutant.about, count)
-    return [count === 1 ? mutant.about : `${mutant.about} (${count})`, mutant]
-  })
-}
-
-const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<Mutant, string>) => {
+const runTarget = async (
+  session: Session,
+  target: Target,
+  planted: ReadonlyMap<Mutant, string>,
+  noticed: ReadonlyMap<Mutant, string>
+) => {
   const others = values.tests ?? target.tests
   const tests = values.own ? target.own : [...target.own, ...others]
   const said = found.get(target.area) ?? []
@@ -236,17 +331,16 @@ const runTarget = async (session: Session, target: Target, noticed: ReadonlyMap<
   for (const name of Object.keys(EQUIVALENT[target.name] ?? {}))
     if (!faults.some(([fault]) => fault === name)) throw new Error(`${target.name} has no fault: ${name}`)
   for (const [name, mutant] of faults) {
+    if (!planted.has(mutant)) continue
     const what = `${target.name}:${mutant.line} ${name}`
-    if (!name.includes(values.only)) continue
-    seen += 1
-    if (seen % every !== 0) continue
     const say = (verdict: Verdict, why = "") => {
       console.log(`${verdict.padEnd(15)}  ${what}${why === "" ? "" : ` (${why})`}`)
       said.push({ what, verdict })
     }
     const by = noticed.get(mutant)
     const reason = EQUIVALENT[target.name]?.[name]
-    if (by !== undefined) say("noticed at once", by)
+    if (by === NO_PROGRAM) say("no program")
+    else if (by !== undefined) say("noticed at once", by)
     else if (reason !== undefined) say(reason.startsWith(WORDS) ? "words" : "changes nothing", reason)
     else if (values.quick || tests.length === 0) say("left")
     else {
@@ -288,10 +382,11 @@ if (targets.every(({ mutants }) => mutants.length === 0)) throw new Error("no su
 if (values.list) {
   for (const { mutants, name } of targets) console.log(`${name}: ${mutants.length}`)
 } else {
-  const noticed = values.sql ? new Map<Mutant, string>() : await noticedAtOnce(targets)
+  const planted = plantedOf(targets)
+  const noticed = values.sql ? await noticedInFunctions(targets, planted) : await noticedAtOnce(targets)
   const session = await startSession(undefined, values.own)
   try {
-    for (const target of targets) await runTarget(session, target, noticed)
+    for (const target of targets) await runTarget(session, target, planted, noticed)
   } finally {
     await session.end()
   }

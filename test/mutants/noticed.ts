@@ -9,6 +9,9 @@ export interface Place {
 /** In the place of a fault's number: the test cannot be run again and again. */
 export const UNFIT = -1
 
+/** In the place of a test: with the fault it is no program. */
+export const NO_PROGRAM = "no program"
+
 const linesOf = (lines: string): ReadonlyArray<readonly [number: number, test: string]> =>
   lines
     .split("\n")

@@ -72,6 +72,8 @@ export interface Noticed {
   readonly file: string
   /** Where the faults are, for those that are asked for while a module loads; absent for the others. */
   readonly places?: ReadonlyArray<Place>
+  /** The file of the database's functions, where the faults are in those. */
+  readonly functions?: string
 }
 
 /**
@@ -90,16 +92,18 @@ export const startSession = async (noticed?: Noticed, isFew = false): Promise<Se
       config: false,
       watch: false,
       bail: noticed === undefined ? 1 : 0,
-      ...(isFew && { maxWorkers: 1 }),
+      // The template of the databases is one for all workers.
+      ...((isFew || noticed?.functions !== undefined) && { maxWorkers: 1 }),
       reporters: [{}],
       // With all faults in it, and for each of them again, a test takes its time.
-      testTimeout: noticed === undefined ? 30_000 : 600_000,
+      testTimeout: noticed === undefined ? 30_000 : noticed.functions === undefined ? 600_000 : 20_000,
       fsModuleCache: false,
       ...(noticed && {
         sequence: { sequencer: SmallFirst },
-        runner: "./test/mutants/runner.ts",
+        runner: `./test/mutants/${noticed.functions === undefined ? "runner" : "function-runner"}.ts`,
         env: {
           POSTLANE_FAULTS: noticed.file,
+          ...(noticed.functions && { POSTLANE_FUNCTIONS: noticed.functions }),
           ...(noticed.places && { POSTLANE_PLACES: JSON.stringify(noticed.places) })
         }
       })

@@ -57,7 +57,7 @@ const KINDS: ReadonlyArray<Kind> = [
   },
   {
     about: "a call dropped",
-    what: /(?:perform (?!pg_)|delete from )[^;]*;/g,
+    what: /(?<=(?:;|\bbegin|\bthen|\belse|\bloop)\s+)(?:perform (?!pg_)|delete from )[^;]*;/g,
     becomes: () => "null;"
   },
   {
@@ -114,7 +114,9 @@ export const mutantsOf = ({ text }: Pick<SqlFunction, "text">): ReadonlyArray<Mu
   return KINDS.flatMap(({ about, becomes, what }) =>
     [...body.matchAll(what)].map((match): Mutant => {
       const at = start + match.index
-      const after = becomes(match[0])
+      const made = becomes(match[0])
+      // What does nothing in PL/pgSQL is no statement of SQL.
+      const after = made === "null;" && text.includes("language sql") ? "select null;" : made
       return {
         about: `${about}: \`${match[0].trim().replace(/\s+/g, " ")}\`${after === "" ? "" : ` → \`${after}\``}`,
         line: lineOf(text, at),

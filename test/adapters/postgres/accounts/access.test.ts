@@ -239,14 +239,30 @@ describe("access on PostgreSQL", () => {
       yield* access.byToken(Redacted.value(token))
       assert.strictEqual(yield* lastUse, first)
       yield* sql`update api_tokens set last_used_at = last_used_at - interval '61 seconds'`
+      const old = yield* lastUse
       yield* access.byToken(Redacted.value(token))
-      assert.notStrictEqual(yield* lastUse, first)
+      assert.notStrictEqual(yield* lastUse, old)
 
       yield* signIn("a@x.test")
       yield* pass(SESSION_LIFETIME_SECONDS + 5)
       yield* signIn("b@x.test")
       yield* links.claim({ promo: "welcome", email: "b@x.test" })
+      // The browsers of links that signed somebody in are known for as long as their cookie lasts.
+      const past = (name: string, days: number, used: boolean, browser: boolean) =>
+        sql`insert into magic_links (token_hash, customer_id, browser_hash, expires_at, used_at)
+          select sha256(${name}::bytea), id, case when ${browser} then sha256('browser') end,
+            now() - make_interval(days => ${days}, mins => 1), case when ${used} then now() end
+          from customers where email = 'a@x.test'`
+      yield* past("unused", 1, false, true)
+      yield* past("of no browser", 1, true, false)
+      yield* past("a day", 0, false, true)
+      yield* past("known", 399, true, true)
+      yield* past("forgotten", 400, true, true)
       yield* sql`select purge_access()`
+      const known = yield* sql`select token_hash = sha256('known') as known from magic_links
+        where browser_hash = sha256('browser') order by expires_at`
+      assert.deepStrictEqual(known, [{ known: true }, { known: false }])
+      yield* sql`delete from magic_links where browser_hash = sha256('browser')`
       assert.deepStrictEqual(
         [
           ...(yield* sql`select (select count(*) from sessions)::int as sessions, (select count(*) from magic_links)::int as links`)

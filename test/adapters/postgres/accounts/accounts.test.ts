@@ -17,6 +17,7 @@ import {
 import { SuppressionList as SuppressionsPort } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { whileOpen } from "../conversion/world.ts"
 
 const layer = Layer.mergeAll(
   Access.layer({ embedded: false }),
@@ -117,7 +118,18 @@ suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
         })
       }
       assert.isUndefined(yield* messages.claimWaiting)
-      yield* sql`update contact_messages set notify_after = clock_timestamp()`
+      const due = (message: string, minutes: number) =>
+        sql`update contact_messages set notify_after = clock_timestamp() - make_interval(mins => ${minutes})
+          where message = ${message}`
+      for (const [one, two] of [
+        [1, 2],
+        [2, 1]
+      ] as const) {
+        yield* Effect.andThen(due("one", one), due("two", two))
+        const longest = yield* messages.claimWaiting
+        assert.strictEqual(longest?.message.message, one > two ? "one" : "two", "the longest wait first")
+      }
+      yield* sql`update contact_messages set notify_after = clock_timestamp(), notify_attempts = 0`
       const claimed = yield* Effect.all(
         Array.from({ length: 10 }, () => messages.claimWaiting),
         { concurrency: "unbounded" }
@@ -186,6 +198,21 @@ suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
       assert.strictEqual((yield* begin)?.todo, "Send")
       yield* sql`update team_invites set sending_until = now() where customer_id = ${customerId}::uuid`
       assert.strictEqual((yield* begin)?.todo, "Send")
+    })
+  )
+
+  it.effect("an invitation of a team that is being closed waits for its end, and is none", () =>
+    Effect.gen(function* () {
+      const invites = yield* InvitesPort
+      const accounts = yield* AccountsPort
+      const customerId = anyId(yield* customer("ending@team.test"))
+      const begun = yield* whileOpen(
+        accounts.close(customerId),
+        invites.begin({ customerId, email: "bob@x.test" })
+      )
+      assert.isUndefined(begun)
+      const sql = yield* WriteSql
+      assert.lengthOf(yield* sql`select from team_invites where customer_id = ${customerId}::uuid`, 0)
     })
   )
 

@@ -10,6 +10,7 @@ import { suite } from "../../../contracts/accounts/request-keys.ts"
 import { customer } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
+import { whileOpen } from "../conversion/world.ts"
 
 const stores = Layer.provideMerge(RequestKeys.layer, postgres)
 const window = Duration.minutes(1)
@@ -48,6 +49,32 @@ it.live("of attempts at the same moment one holds the key, also while it is give
         []
       )
     }
+  }).pipe(Effect.provide(stores))
+)
+
+it.live("of attempts that find a dead one at the same moment, one goes on", () =>
+  Effect.gen(function* () {
+    const keys = yield* Keys
+    const request = { customerId: yield* customer(1), keyHash: anyId(), requestHash: "r", callId: anyId() }
+    yield* keys.hold({ ...request, lease: anyId(), window: Duration.zero })
+    const next = Effect.suspend(() => keys.hold({ ...request, lease: anyId(), window }))
+    assert.strictEqual((yield* whileOpen(next, next)).state, "busy")
+  }).pipe(Effect.provide(stores))
+)
+
+it.live("HTTP-16: a key is the same until 24 hours are over", () =>
+  Effect.gen(function* () {
+    const keys = yield* Keys
+    const sql = yield* WriteSql
+    const request = { customerId: yield* customer(1), keyHash: anyId(), requestHash: "r", callId: anyId() }
+    const attempt = { ...request, lease: anyId(), window }
+    yield* keys.hold(attempt)
+    yield* keys.answer(attempt, "first")
+    const again = { ...attempt, lease: anyId() }
+    yield* sql`update request_keys set created_at = clock_timestamp() - interval '23 hours 59 minutes'`
+    assert.strictEqual((yield* keys.hold(again)).state, "answered")
+    yield* sql`update request_keys set created_at = clock_timestamp() - interval '24 hours'`
+    assert.strictEqual((yield* keys.hold(again)).state, "held")
   }).pipe(Effect.provide(stores))
 )
 

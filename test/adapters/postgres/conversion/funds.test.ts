@@ -144,6 +144,56 @@ suiteLayer(layerPostgres)("funds on PostgreSQL", (it) => {
     })
   )
 
+  it.effect("F1: free pages used, a hold that grows and one that ends wait for who is at the funds", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const free = yield* freeCustomer()
+      const use = Effect.match(useFree(free, 6), { onFailure: codeOf, onSuccess: () => "ok" })
+      assert.strictEqual(yield* whileOpen(useFree(free, 6), use), "PL402")
+
+      const grown = randomUUID()
+      const owner = yield* customer(10)
+      yield* place(owner, grown, 4)
+      assert.isFalse(yield* whileOpen(place(owner, randomUUID(), 6), widen(grown, 5)))
+
+      // Who settles while it is released finds it released, and charges nothing.
+      assert.strictEqual(yield* whileOpen(release(grown), settle(grown)), "released")
+      assert.deepStrictEqual(yield* stateOf(owner), [10, 0, 1, 0, 0])
+    })
+  )
+
+  it.effect("F1: a hold is paid for as the plan has it, else as it was set aside, and no other way", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const lapsed = Effect.fnUntraced(function* (owner: string) {
+        const job = randomUUID()
+        yield* place(owner, job, 4)
+        yield* expire(job)
+        return job
+      })
+      // Both would do: the present plan goes first.
+      const owner = yield* customer(10)
+      const both = yield* lapsed(owner)
+      yield* sql`update customers set plan_type = 'free' where id = ${owner}::uuid`
+      assert.strictEqual(yield* settle(both), "settled")
+      assert.deepStrictEqual(yield* stateOf(owner), [10, 4, 0, 0, 4])
+
+      // Neither the plan nor the hold has anything to do with credits.
+      const free = yield* freeCustomer()
+      const used = yield* lapsed(free)
+      yield* sql`update customers set credits_remaining = 10, lifetime_free_pages_used = 9 where id = ${free}::uuid`
+      assert.strictEqual(yield* settle(used), "insufficient")
+
+      // Nothing is set aside any more that could grow, whatever there is.
+      const released = randomUUID()
+      const poor = yield* customer(4)
+      yield* place(poor, released, 4)
+      yield* release(released)
+      assert.isTrue(yield* widen(released, 9))
+    })
+  )
+
   it.effect("hostile amounts and strangers change nothing", () =>
     Effect.gen(function* () {
       yield* clean
