@@ -64,7 +64,11 @@ describe("messages in the outbox", () => {
     assert.notInclude(raw, "secret@")
     assert.notMatch(raw, /[^\r]\n/)
     assert.isUndefined(parsed.bcc)
-    for (const part of [{ text: "a\nb\r\nc\rd\r" }, { html: "<p>a\nb\r\nc\rd\r</p>\r" }, { text: "ä\r\rb" }]) {
+    for (const part of [
+      { text: "a\nb\r\nc\rd\r" },
+      { html: "<p>a\nb\r\nc\rd\r</p>\r" },
+      { text: "ä\r\rb" }
+    ]) {
       const written = (await compose(mail(part))).raw
       assert.notMatch(written, /\r(?!\n)|(?<!\r)\n/)
     }

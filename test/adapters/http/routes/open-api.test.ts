@@ -333,7 +333,8 @@ describe("the OpenAPI document", () => {
         at,
         expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
       ])
-    const signed = operations.find(([name]) => name === "POST /functions/v1/provider-a-webhook")?.[1].parameters
+    const signed = operations.find(([name]) => name === "POST /functions/v1/provider-a-webhook")?.[1]
+      .parameters
     expect(signed.map((one: Json) => [one.in, one.name])).toEqual(
       ["svix-id", "svix-timestamp", "svix-signature"].map((name) => ["header", name])
     )
