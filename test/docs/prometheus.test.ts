@@ -1,10 +1,15 @@
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
+import { Effect, Layer, Metric } from "effect"
 import { assert, describe, expect, it } from "vitest"
 import { parse } from "yaml"
 
 import { ALARMS } from "../../src/domain/delivery/alarm-rules.ts"
+import { HealthBoard, OPEN, QUEUES } from "../../src/ports/delivery/health-board.ts"
+import { MetricsPage } from "../../src/ports/metrics-page.ts"
+import { Readiness } from "../../src/ports/readiness.ts"
+import { layer } from "../../src/runtime/process/metrics-page.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const textOf = (path: string) => readFileSync(`${root}/${path}`, "utf8")
@@ -54,6 +59,38 @@ const namesIn = (text: string): ReadonlyArray<string> =>
 
 const isMade = (name: string) => made.has(name) || made.has(name.replace(/_(?:bucket|sum|count)$/, ""))
 
+/** The page of a process that has done nothing yet, with every figure that it can show. */
+const shown = Effect.map(
+  MetricsPage.use((page) => page.text),
+  (text) => new Set([...text.matchAll(/\b\w+="[^"]*"/g)].map(([pair]) => pair))
+).pipe(
+  Effect.provide(
+    Layer.provide(layer({ version: "1.2.3", figures: true }), [
+      Layer.succeed(
+        Readiness,
+        Readiness.of({ report: Effect.succeed({ ready: true, checks: [], supervisors: [] }) })
+      ),
+      Layer.mock(HealthBoard, {
+        figures: Effect.succeed({
+          queues: QUEUES.map((name) => ({ name, waiting: 0, oldestSeconds: 0 })),
+          overdueRetries: 0,
+          jobs: OPEN.jobs.map((state) => ({ state, count: 0 })),
+          chunks: OPEN.chunks.map((state) => ({ state, count: 0 })),
+          batchJobs: OPEN.batchJobs.map((state) => ({ state, count: 0 })),
+          newestEvents: []
+        })
+      })
+    ])
+  ),
+  Effect.provideService(Metric.MetricRegistry, new Map())
+)
+
+/** Each value that a label is compared with, as the page shows it; `job` is the scraper's own. */
+const comparedIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]*)"/g)]
+    .filter(([, label]) => label !== "job")
+    .flatMap(([, label, values = ""]) => values.split("|").map((value) => `${label}="${value}"`))
+
 /** The headings of a page, as addresses lead to them. */
 const anchorsOf = (path: string) =>
   new Set(
@@ -74,6 +111,17 @@ describe("the rules and the board", () => {
     ].flatMap(namesIn)
     assert.isAbove(asked.length, 80)
     expect([...new Set(asked)].filter((name) => !isMade(name))).toEqual([])
+  })
+
+  it("compares labels with values that the code gives them: another one would never fire", async () => {
+    const compared = [
+      ...rules.map(({ expr }) => expr),
+      ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    ].flatMap(comparedIn)
+    assert.isAbove(compared.length, 8)
+    const known = await Effect.runPromise(shown)
+    expect(compared.filter((pair) => !known.has(pair))).toEqual([])
+    expect(known.has('status="refused"')).toBe(false)
   })
 
   it("leads to a runbook that is there, from every rule, and from every alarm", () => {

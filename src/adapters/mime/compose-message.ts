@@ -4,6 +4,9 @@ import type { PlainRequestBody } from "../../domain/mail/plain-request.ts"
 
 type Box = PlainRequestBody["from"]
 
+/** A line of a mail ends with CRLF (`newline`), which the composer makes of a line feed; a carriage return alone would stay one. */
+const inLines = (text: string | null): string | undefined => text?.replaceAll(/\r\n?/g, "\n")
+
 const box = ({ name, address }: Box) => ({ name: name ?? "", address })
 
 /** Chosen by the caller, so that a mail has the same bytes each time. */
@@ -22,8 +25,8 @@ export const composeMessage = (body: PlainRequestBody, identity: Identity): Prom
     cc: body.cc.map(box),
     replyTo: body.replyTo.map(box),
     subject: body.subject,
-    text: body.text ?? undefined,
-    html: body.html ?? undefined,
+    text: inLines(body.text),
+    html: inLines(body.html),
     headers: { ...body.headers },
     attachments: body.attachments.map((part) => ({
       filename: part.filename,
@@ -35,6 +38,7 @@ export const composeMessage = (body: PlainRequestBody, identity: Identity): Prom
     messageId: identity.messageId,
     date: identity.date,
     ...(identity.boundary === undefined ? {} : { baseBoundary: identity.boundary }),
+    newline: "windows",
     disableFileAccess: true,
     disableUrlAccess: true
   })

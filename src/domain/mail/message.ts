@@ -164,6 +164,14 @@ const recipientIssues = ({ bcc, cc, replyTo, to }: SendRequest): ReadonlyArray<F
 /** Receipts, sign-in links and alerts cannot be left, so that they belong to no list. */
 const LISTED: ReadonlyArray<Category> = ["marketing", "notification"]
 
+/** Most characters of a line of a mail (RFC 5322, section 2.1.1). */
+const MAX_LINE = 998
+
+/** A line is folded at blanks alone. Other characters than ASCII are encoded in short words. */
+const fitsOnNoLine = (name: string, value: string): boolean =>
+  /^[\x20-\x7e\t]*$/.test(value) && `${name}:${value}`.split(/[\t ]/).some((part) => part.length >= MAX_LINE)
+const NO_LINE = `has a part without blanks of more than ${MAX_LINE} characters`
+
 const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
   const oneLine = (path: "subject" | "source" | "idempotencyKey") => {
@@ -173,6 +181,7 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   }
   if (request.subject.trim() === "") issues.push({ path: "subject", message: "is empty" })
   oneLine("subject")
+  if (fitsOnNoLine("Subject", request.subject)) issues.push({ path: "subject", message: NO_LINE })
   oneLine("source")
   if (request.html === undefined && request.text === undefined)
     issues.push({ path: "html", message: "one of html and text is required" })
@@ -181,13 +190,6 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
     issues.push({ path: "list", message: `is of the categories ${LISTED.join(" and ")} alone` })
   return issues
 }
-
-/** Most characters of a line of a mail (RFC 5322, section 2.1.1). */
-const MAX_LINE = 998
-
-/** A line is folded at blanks alone. Other characters than ASCII are encoded in short words. */
-const fitsOnNoLine = (name: string, value: string): boolean =>
-  /^[\x20-\x7e\t]*$/.test(value) && `${name}:${value}`.split(/[\t ]/).some((part) => part.length >= MAX_LINE)
 
 const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<FieldIssue> => {
   const issues: Array<FieldIssue> = []
@@ -199,8 +201,7 @@ const headerIssues = (headers: Readonly<Record<string, string>>): ReadonlyArray<
       issues.push({ path, message: "has a field of its own or steers delivery" })
     else if (seen.has(name.toLowerCase())) issues.push({ path, message: "is there twice, in different case" })
     if (LINE_BREAK.test(value)) issues.push({ path, message: "holds a line break or NUL" })
-    if (fitsOnNoLine(name, value))
-      issues.push({ path, message: `has a part without blanks of more than ${MAX_LINE} characters` })
+    if (fitsOnNoLine(name, value)) issues.push({ path, message: NO_LINE })
     seen.add(name.toLowerCase())
   }
   return issues

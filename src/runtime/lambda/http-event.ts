@@ -58,8 +58,15 @@ const bodyOf = ({
 /** Host of a function URL, which passes the path as requested; an HTTP API passes it decoded. */
 const FUNCTION_URL = /\.lambda-url\.[a-z0-9-]+\.on\.aws$/
 
-/** Encodes a decoded path again, segment by segment, so that its slashes remain. */
-const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/")
+/** The routes that end with an address, whose name may hold a slash; decoded, it looks like one of the path. */
+const WITH_ADDRESS =
+  /^(\/api\/admin\/(?:admins|email-preferences|email-suppressions)\/|\/api\/v1\/files\/[^/]+\/shares\/)(.+)$/
+
+/** Encodes a decoded path again, segment by segment, so that its slashes remain, but for those of an address. */
+const encoded = (path: string): string => {
+  const [, before = path, ...address] = WITH_ADDRESS.exec(path) ?? []
+  return before.split("/").map(encodeURIComponent).join("/") + address.map(encodeURIComponent).join("")
+}
 
 /** The path without the stage's name, which precedes it unless the stage is the default one. */
 const pathOf = ({ rawPath, requestContext: { domainName = "", stage = "$default" } }: HttpEvent): string => {

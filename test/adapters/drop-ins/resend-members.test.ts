@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url"
+
 import { ManagedRuntime } from "effect"
 import { Resend as VendorResend } from "resend"
 import { Webhook } from "standardwebhooks"
@@ -6,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { close } from "../../../src/runtime/entries/library.ts"
 import { Resend } from "../../../src/runtime/entries/resend.ts"
+import { membersDeclared } from "../../support/declared-members.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { fakeResend, type ResendPayload } from "../../support/vendors/fake-resend.ts"
 
@@ -384,6 +387,12 @@ describe("the same calls to both", () => {
     { to: ["Ann <a@x.test>", "b@x.test"], replyTo: "r@x.test" },
     { tags: [{ name: "order", value: "17" }], headers: { "X-Order": "17" } },
     { attachments: [{ filename: "a.txt", content: Buffer.from("hi"), contentType: "text/plain" }] },
+    {
+      attachments: [
+        { filename: "a.bin", content: new Uint8Array([1, 2, 255]) },
+        { filename: "b.bin", content: new Uint8Array([1, 2, 255]).buffer, contentId: "b" }
+      ]
+    },
     { text: "plain", html: undefined }
   ])("leave the same mail: %j", async (part) => {
     const options = { baseUrl: mock.url }
@@ -407,5 +416,70 @@ describe("the same calls to both", () => {
     expect((await resend.emails.send({ ...email, attachments: both })).error?.name).toBe("invalid_attachment")
     expect((await resend.emails.send({ ...email, tags: twice })).error?.message).toContain("twice")
     expect(mock.accepted.length).toBe(1)
+  })
+})
+
+describe("each option of the SDK's types", () => {
+  const types = fileURLToPath(import.meta.resolve("resend")).replace(/\.mjs$/, ".d.mts")
+  const attached = (part: object) => ({ attachments: [{ filename: "a.txt", content: "aGk=", ...part }] })
+  /** Of each member a mail or the options of a call that hold it; what is carried holds the word "mark". */
+  const MAIL: ReadonlyArray<readonly [string, object]> = [
+    ["from", { from: "Mark <mark@x.test>" }],
+    ["to", { to: ["a@x.test", "mark@x.test"] }],
+    ["cc", { cc: "mark@x.test" }],
+    ["bcc", { bcc: ["mark@x.test"] }],
+    ["replyTo", { replyTo: "mark@x.test" }],
+    ["subject", { subject: "mark" }],
+    ["html", { html: "<p>mark</p>" }],
+    ["text", { text: "mark" }],
+    ["headers", { headers: { "X-Order": "mark" } }],
+    ["tags", { tags: [{ name: "order", value: "mark" }] }],
+    ["attachments", attached({ filename: "mark" })],
+    ["topicId", { topicId: "mark" }],
+    ["scheduledAt", { scheduledAt: "2999-01-01T00:00:00Z" }],
+    ["react", { react: {} }],
+    ["template", { template: { id: "t" } }]
+  ]
+  const ATTACHMENT: ReadonlyArray<readonly [string, object]> = [
+    ["content", attached({ content: Buffer.from("a remark") })],
+    ["filename", attached({ filename: "mark" })],
+    ["path", attached({ path: "https://x.test/a" })],
+    ["contentType", attached({ contentType: "text/mark" })],
+    ["contentId", attached({ contentId: "mark" })]
+  ]
+  const TAG: ReadonlyArray<readonly [string, object]> = [
+    ["name", { tags: [{ name: "mark", value: "1" }] }],
+    ["value", { tags: [{ name: "order", value: "mark" }] }]
+  ]
+  const CALL: ReadonlyArray<readonly [string, object]> = [
+    ["idempotencyKey", { idempotencyKey: "mark" }],
+    ["query", { query: { a: "1" } }],
+    ["headers", { headers: { "X-A": "1" } }],
+    ["signal", { signal: new AbortController().signal }]
+  ]
+
+  it.each([
+    [["CreateEmailBaseOptions", "EmailRenderOptions$1", "EmailTemplateOptions"], MAIL, 15],
+    [["Attachment"], ATTACHMENT, 5],
+    [["RequestOptions", "PostOptions", "IdempotentRequest"], CALL, 2]
+  ] as const)("has its trial below: %j", (interfaces, trials, least) => {
+    const declared = interfaces.flatMap((name) => membersDeclared(types, name))
+    expect(declared.length).toBeGreaterThanOrEqual(least)
+    const tried = new Set<string>(trials.map(([name]) => name))
+    expect(declared.filter((name) => !tried.has(name))).toEqual([])
+  })
+
+  it.each([
+    ...[...MAIL, ...ATTACHMENT, ...TAG].map(([name, part]) => [name, part, {}] as const),
+    ...CALL.map(([name, options]) => [name, {}, options] as const)
+  ])("is carried, or refused by its name: %s", async (name, part, options) => {
+    const resend = new Resend("re_key", { baseUrl: mock.url, env: {} })
+    const { error } = await resend.emails.send({ ...email, ...part }, options)
+    const said = mock.accepted.map(({ key, payload }) => JSON.stringify([key, payload])).join("")
+    const carried = said.replaceAll(Buffer.from("a remark").toString("base64"), "a remark")
+    const isRefused = error?.message.includes(name) ?? false
+    expect([isRefused, carried.includes("mark"), mock.accepted.length]).toEqual(
+      error === null ? [false, true, 1] : [true, false, 0]
+    )
   })
 })

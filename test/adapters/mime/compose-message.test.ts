@@ -64,6 +64,14 @@ describe("messages in the outbox", () => {
     assert.notInclude(raw, "secret@")
     assert.notMatch(raw, /[^\r]\n/)
     assert.isUndefined(parsed.bcc)
+    for (const part of [
+      { text: "a\nb\r\nc\rd\r" },
+      { html: "<p>a\nb\r\nc\rd\r</p>\r" },
+      { text: "ä\r\rb" }
+    ]) {
+      const written = (await compose(mail(part))).raw
+      assert.notMatch(written, /\r(?!\n)|(?<!\r)\n/)
+    }
   })
 
   it("text, HTML, an attachment with an international name and an inline image arrive byte for byte", async () => {

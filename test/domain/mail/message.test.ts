@@ -247,6 +247,9 @@ describe("what other tools write", () => {
     assert.deepStrictEqual(paths({ headers: { "X-A": `a ${"x".repeat(997)}` } }), ["accepted"])
     assert.deepStrictEqual(paths({ headers: { "X-A": `a ${"x".repeat(998)}` } }), ["headers.X-A"])
     assert.deepStrictEqual(paths({ headers: { "X-A": `a\t${"x".repeat(998)} b` } }), ["headers.X-A"])
+    assert.deepStrictEqual(paths({ subject: `a ${"x".repeat(997)}` }), ["accepted"])
+    assert.deepStrictEqual(paths({ subject: `a ${"x".repeat(998)}` }), ["subject"])
+    assert.deepStrictEqual(paths({ subject: "ä".repeat(998) }), ["accepted"])
   })
 
   it("has an end where it names one, and attachments that a text can show", () => {

@@ -7,7 +7,7 @@ import { isAtHand, npmTool, run } from "../tools.ts"
 const SPEC = "squawk-cli@2.66.0"
 
 /** The last file of the baseline: those after it meet tables that are in use. */
-const BASELINE = "0012"
+export const BASELINE = "0012"
 
 const ARTEFACTS: ReadonlyArray<Artefact> = [
   {

@@ -10,6 +10,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 
+import { openApiDocument } from "../../../src/adapters/http/routes/api.ts"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { makeLambda } from "../../../src/runtime/entries/lambda.ts"
 import {
@@ -350,20 +351,28 @@ describe("a request of a gateway", () => {
   })
 
   it("of an HTTP API, which decodes paths, names the address that was asked for", () => {
-    // RFC 5322's atext; the slash, which an API hands over as one of the path, left out.
-    const atext = "abzAZ019!#$%&'*+-=?^_`{|}~.".split("")
+    // RFC 5322's atext, and the dot between atoms.
+    const atext = "abzAZ019!#$%&'*+-/=?^_`{|}~.".split("")
+    const withAddress = Object.keys(openApiDocument()["paths"] as object).filter((path) =>
+      path.includes("{email}")
+    )
+    assert.isAtLeast(withAddress.length, 4)
     const local = fc
       .array(fc.constantFrom(...atext), { minLength: 1, maxLength: 12 })
       .map((all) => all.join(""))
     fc.assert(
-      fc.property(fc.oneof(local, fc.constantFrom("a%61b", "o#x", "a?b", "%", "%2f", "50%25")), (name) => {
-        const path = `/api/v1/suppressions/${name}@x.test`
-        const seen = new URL(requestFrom({ path, isApi: true })!.url)
-        assert.strictEqual(decodeURIComponent(seen.pathname), path)
-        assert.deepStrictEqual([seen.search, seen.hash], ["", ""])
-        const asked = `/api/v1/suppressions/${encodeURIComponent(`${name}@x.test`)}`
-        assert.strictEqual(new URL(requestFrom({ path: asked })!.url).pathname, asked)
-      })
+      fc.property(
+        fc.oneof(local, fc.constantFrom("a%61b", "o#x", "a?b", "%", "%2f", "50%25", "a/../b")),
+        (name) => {
+          for (const route of withAddress) {
+            const [before = ""] = route.replace("{fileId}", "17").split("{email}")
+            const asked = `${before}${encodeURIComponent(`${name}@x.test`)}`
+            const seen = new URL(requestFrom({ path: `${before}${name}@x.test`, isApi: true })!.url)
+            assert.deepStrictEqual([seen.pathname, seen.search, seen.hash], [asked, "", ""])
+            assert.strictEqual(new URL(requestFrom({ path: asked })!.url).pathname, asked)
+          }
+        }
+      )
     )
     assert.strictEqual(
       new URL(requestFrom({ path: "/prod/a%61b", stage: "prod", isApi: true })!.url).pathname,

@@ -7,13 +7,16 @@ import { type Html, html, lines, type Piece } from "./html.ts"
 /** Shown for a missing value. */
 export const NOTHING = "–"
 
+/** HTML knows no smaller part of a second than a thousandth. */
+const machineReadable = (iso: string): string => iso.replace(/(\.\d{3})\d+/, "$1")
+
 /** A time in UTC, with seconds; a page's script shows it in the reader's zone. */
 export const moment = (iso: string): Html =>
-  html`<time datetime="${iso.replace(/(\.\d{3})\d+/, "$1")}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`
+  html`<time datetime="${machineReadable(iso)}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`
 
 /** The same in a list, where a script shows how long ago it was, with the time as its title. */
 export const ago = (iso: string): Html =>
-  html`<time datetime="${iso}" data-ago>${iso.slice(0, 16).replace("T", " ")} UTC</time>`
+  html`<time datetime="${machineReadable(iso)}" data-ago>${iso.slice(0, 16).replace("T", " ")} UTC</time>`
 
 export const number = (count: number): string => count.toLocaleString("en-GB")
 

@@ -30,6 +30,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["stats.emailStats", "getEmailStats"],
   ["stats.emailStatsCsv", "exportEmailStats"],
   ["webhook.providerA", "receiveProviderAEvent"],
+  ["webhook.postmark", "receivePostmarkEvent"],
   ["eventBus.providerB", "receiveProviderBEvents"],
   ["eventPoll.poll", "pollProviderA"],
   ["forms.contact", "sendContactMessage"],
@@ -46,6 +47,9 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["jobs.jobs", "listJobs"],
   ["jobs.document", "getDocumentReport"],
   ["jobs.costs", "getCosts"],
+  ["jobs.otherWork", "listOtherJobs"],
+  ["preferences.preferences", "getPreferences"],
+  ["eventHooks.eventHookDeliveries", "listEventHookDeliveries"],
   ["embedded.page", "showDevPage"],
   ["embedded.outbox", "listOutbox"],
   ["embedded.message", "getOutboxMessage"],
@@ -56,14 +60,29 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["embedded.simulate", "simulateProvider"],
   ["templates.templates", "listTemplates"],
   ["templates.template", "showTemplate"],
+  ["templates.components", "showComponents"],
   ["reader.messagePage", "showMessage"],
   ["reader.messageHtml", "getMessageHtml"],
+  ["reader.messageContent", "getMessageContent"],
   ["reader.messageAccessibility", "getMessageAccessibility"],
   ["reader.messageFile", "getMessageFile"]
 ])
 
 const verbOf = (operation: string): string =>
   VERBS.get(operation) ?? operation.slice(operation.indexOf(".") + 1)
+
+/** Headers of a vendor's signature. The raw request is verified, so that the definition does not name them. */
+const SIGNED_WITH: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["receiveProviderAEvent", ["svix-id", "svix-timestamp", "svix-signature"]]
+])
+
+const signatureOf = (verb: string): ReadonlyArray<Node> =>
+  (SIGNED_WITH.get(verb) ?? []).map((name) => ({
+    name,
+    in: "header",
+    required: false,
+    schema: { type: "string" }
+  }))
 
 /** Members that are moments in ISO 8601, and ids of our own: every one of that name is. */
 const MOMENT = /(?:At|_at|leaseUntil)$/
@@ -263,10 +282,12 @@ const operationOf = (operation: Node, named: Named): Node => {
   return {
     ...operation,
     operationId: verb,
-    parameters: nodes(parameters).map((one) => ({
-      ...one,
-      ...(isNode(one["schema"]) ? { schema: parameterOf(one["schema"], textOf(one["name"])) } : {})
-    })),
+    parameters: nodes(parameters)
+      .map((one) => ({
+        ...one,
+        ...(isNode(one["schema"]) ? { schema: parameterOf(one["schema"], textOf(one["name"])) } : {})
+      }))
+      .concat(signatureOf(verb)),
     ...body,
     responses: mapped(isNode(responses) ? responses : {}, (response, status) =>
       isNode(response)

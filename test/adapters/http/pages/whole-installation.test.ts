@@ -65,6 +65,12 @@ const signIn = async (token: string, home: string, visitor = page) => {
   await visitor.waitForURL(`${url}${home}`)
 }
 
+/** Times that a machine cannot read: HTML knows no smaller part of a second than a thousandth. */
+const unreadableTimes = (visitor: Page) =>
+  visitor.evaluate<ReadonlyArray<string>>(`[...document.querySelectorAll("time")]
+    .map((one) => one.getAttribute("datetime") ?? "")
+    .filter((text) => !/^\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?Z)?$/.test(text))`)
+
 /** How many clicks a task takes, from where it begins. */
 const clicksOf = async (path: string, task: () => Promise<void>): Promise<number> => {
   if (new URL(page.url()).pathname !== path) await page.goto(`${url}${path}`)
@@ -210,7 +216,7 @@ it.each([
   ["owner", OWNER, "/dashboard"],
   ["admin", ADMIN, "/admin"]
 ] as const)(
-  "every page of %s: axe finds nothing, Tab leads everywhere, each target has 24 px, no word breaks inside and no table is cut off",
+  "every page of %s: axe finds nothing, Tab leads everywhere, each target has 24 px, times are readable, no word breaks inside and no table is cut off",
   async (who, token, home) => {
     if (token !== undefined) await signIn(token, home)
     for (const [name, path] of pagesOf(who, subjects)) {
@@ -218,6 +224,7 @@ it.each([
       await page.goto(`${url}${path}`)
       await page.locator("#loading").waitFor({ state: "hidden" })
       expect([name, await unreached(page)]).toEqual([name, []])
+      expect([name, await unreadableTimes(page)]).toEqual([name, []])
       await expectAccessible(page, name)
       for (const width of [768, 320]) {
         await page.setViewportSize({ width, height: 800 })

@@ -9,6 +9,15 @@ import { RepeatsWithoutKey } from "../../../../src/adapters/http/server/once.ts"
 import { PROBLEMS } from "../../../../src/adapters/http/server/problem.ts"
 import type { Json } from "../harness.ts"
 
+/** What an operation's name may begin with: what its caller does. */
+const VERBS = new Set(
+  (
+    "accept add advance begin cancel change check claim clear close convert count delete download draw end enqueue export find get " +
+    "grant import invite list make pause poll preserve process raise read receive redeliver redrive reflow remove report request " +
+    "resume retry revoke rotate search send set share show simulate start stop stream test try unsubscribe upload use write"
+  ).split(" ")
+)
+
 const document = openApiDocument() as Json
 const operations: ReadonlyArray<readonly [string, Json]> = Object.entries<Json>(document.paths).flatMap(
   ([path, item]) =>
@@ -290,6 +299,8 @@ describe("the OpenAPI document", () => {
   it("is one that generators of other languages make types of", () => {
     for (const [name, { operationId }] of operations)
       expect([name, operationId]).toEqual([name, expect.stringMatching(/^[a-z]+[A-Za-z]*$/)])
+    const noVerbs = operations.map(([, { operationId }]) => operationId as string)
+    expect(noVerbs.filter((name) => !VERBS.has(/^[a-z]+/.exec(name)?.[0] ?? ""))).toEqual([])
     // Copies that are numbered would be renumbered by the next route.
     const names = Object.keys(document.components.schemas)
     expect(names.filter((name) => /\d$/.test(name))).toEqual([])
@@ -322,6 +333,11 @@ describe("the OpenAPI document", () => {
         at,
         expect.objectContaining({ type: "integer", minimum: 1, maximum: expect.any(Number) })
       ])
+    const signed = operations.find(([name]) => name === "POST /functions/v1/provider-a-webhook")?.[1]
+      .parameters
+    expect(signed.map((one: Json) => [one.in, one.name])).toEqual(
+      ["svix-id", "svix-timestamp", "svix-signature"].map((name) => ["header", name])
+    )
     const answers = operations.flatMap(([name, { responses }]) =>
       Object.entries<Json>(responses).map(([status, answer]) => ({ at: `${name} ${status}`, status, answer }))
     )

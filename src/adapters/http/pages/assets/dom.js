@@ -102,8 +102,12 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle
 /** A time in the reader's zone, with seconds. @param {string} iso */
 export const moment = (iso) => MOMENT.format(new Date(iso))
 
+/** As HTML takes it: no smaller part of a second than a thousandth. @param {string} iso */
+const machineReadable = (iso) => new Date(iso).toISOString()
+
 /** @param {string | null} iso */
-export const time = (iso) => (iso === null ? NOTHING : el("time", { datetime: iso }, moment(iso)))
+export const time = (iso) =>
+  iso === null ? NOTHING : el("time", { datetime: machineReadable(iso) }, moment(iso))
 
 const RELATIVE = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto", style: "short" })
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" })
@@ -120,7 +124,8 @@ export const relative = (iso, now = Date.now()) => {
 }
 
 /** A time of a list: relative, with the absolute one as its title. @param {string} iso */
-export const ago = (iso) => el("time", { datetime: iso, title: moment(iso), "data-ago": true }, relative(iso))
+export const ago = (iso) =>
+  el("time", { datetime: machineReadable(iso), title: moment(iso), "data-ago": true }, relative(iso))
 
 /** Keeps the relative times of the page true. */
 export const keepTimes = () =>

@@ -9,9 +9,9 @@ import { ResultFormat, ResultPictures } from "../../../../reader/model/result-bl
 import { filter, Page } from "../../server/endpoint.ts"
 import { InvalidRequest, problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
-import { hasAlready, PAGE_MEDIA_TYPE, preferredType } from "../../server/representations.ts"
+import { gzipTag, hasAlready, PAGE_MEDIA_TYPE, preferredType } from "../../server/representations.ts"
 import { RESULT_HEADERS, resultResponse } from "../../server/responses.ts"
-import { bytesAnswer, tagOf } from "../../server/stored-body.ts"
+import { bytesAnswer, tagOf, textDownload } from "../../server/stored-body.ts"
 import { fileParams, FileNotFound, filesAway, FilesUnavailable } from "./own-file.ts"
 
 /** The media types of the formats; the first is the answer to browsers, and to callers that name none. */
@@ -157,14 +157,11 @@ export const makeResults = Effect.gen(function* () {
       const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(filesAway))
       const etag = yield* tagOf(new TextEncoder().encode(`${resultKey} ${size} ${format} ${pictures}`))
       const headers = { ...HEADERS, etag }
-      if (hasAlready(request.headers["if-none-match"], [etag]))
+      if (hasAlready(request.headers["if-none-match"], [etag, gzipTag(etag)]))
         return HttpServerResponse.empty({ status: 304, headers })
       yield* takePlace(writing, customerId)
       const text = Stream.orDie(formats.write(htmlOf(resultKey), { format, pictures }))
-      return HttpServerResponse.stream(Stream.encodeText(text), {
-        contentType: CONTENT_TYPES[format],
-        headers
-      })
+      return textDownload(text, request, { contentType: CONTENT_TYPES[format], headers })
     }),
     picture: Effect.fnUntraced(function* (
       { customerId, resultKey }: StoredFile,

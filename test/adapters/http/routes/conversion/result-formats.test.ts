@@ -73,7 +73,7 @@ describe("GET /api/v1/files/:fileId/result in a format (DOC-27)", () => {
       const taken = await get(id, "", { accept })
       expect([named.status, named.headers["content-type"]]).toEqual([200, type])
       expect(taken.text).toBe(named.text)
-      expect(named.headers["vary"]).toBe("accept")
+      expect(named.headers["vary"]).toBe("accept, accept-encoding")
       expect(named.headers["content-security-policy"]).toMatch(/^sandbox;/)
       expect(named.headers["x-content-type-options"]).toBe("nosniff")
     }
@@ -168,6 +168,33 @@ describe("GET /api/v1/files/:fileId/result in a format (DOC-27)", () => {
       tags.push(etag)
     }
     expect(new Set(tags).size).toBe(tags.length)
+  })
+
+  it("each format is compressed for who takes it: the same text, by another tag", async () => {
+    const id = await file()
+    for (const query of [
+      "?pictures=none",
+      "?format=fragment",
+      "?format=markdown",
+      "?format=text",
+      "?format=json"
+    ]) {
+      const plain = await get(id, query)
+      const ask = (headers: Readonly<Record<string, string>>) =>
+        fetch(`${world.server.url}/api/v1/files/${id}/result${query}`, {
+          headers: { ...world.as(owner), "accept-encoding": "gzip", ...headers }
+        })
+      const zipped = await ask({})
+      const tag = zipped.headers.get("etag") ?? ""
+      expect([query, zipped.headers.get("content-encoding"), zipped.headers.get("vary")]).toEqual([
+        query,
+        "gzip",
+        "accept, accept-encoding"
+      ])
+      expect(await zipped.text()).toBe(plain.text)
+      expect(tag).not.toBe(plain.headers["etag"])
+      expect((await ask({ "if-none-match": tag })).status).toBe(304)
+    }
   })
 
   it("503, not a half answer, where the object cannot be had", async () => {
