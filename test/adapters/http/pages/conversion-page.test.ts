@@ -205,6 +205,7 @@ it("a document has a page in every state: not converted, under way, cancelled, c
 
 it("pages are shown before the last one is read, plainly unfinished, by keyboard, until the result takes their place", async () => {
   const { complaints, customer, page } = await signIn([])
+  await world.work()
   const id: string = (await world.upload(customer, numbered(65), "Long.pdf")).json.file.id
   await world.ask("POST", `/api/v1/files/${id}/convert`, customer)
   await world.execute()

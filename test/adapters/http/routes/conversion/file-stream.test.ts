@@ -135,6 +135,7 @@ describe("GET /api/convert/:fileId/stream", () => {
   })
 
   it("names pages as they are ready, to one that is opened late or again too; the file names the same", async () => {
+    await world.work()
     const { id, owner } = await uploaded()
     await convert(owner, id)
     const watching = watch(anyId(id), owner)

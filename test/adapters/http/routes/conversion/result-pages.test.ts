@@ -141,6 +141,8 @@ describe("the pages of a result", () => {
 
 describe("the preview of a conversion under way", () => {
   const begin = async (pages = 45, name = "Report.pdf") => {
+    // Nothing else is worked on.
+    await world.work()
     const owner = await world.customer()
     const id: FileId = (await world.upload(owner, numbered(pages), name)).json.file.id
     await world.ask("POST", `/api/v1/files/${id}/convert`, owner)
