@@ -8,6 +8,7 @@ import { batchTable, measureBatchMemory, memoryRatio } from "./batch/batch-memor
 import { measureBatchSpeed } from "./batch/batch-speed.ts"
 import { speedTable, tickTable } from "./batch/batch-tables.ts"
 import { measureTicks } from "./batch/batch-ticks.ts"
+import { dropTable, measureDrops } from "./conversion/drop.ts"
 import { measureQuality, qualityTable } from "./conversion/layout-quality.ts"
 import { layoutTable, measureLayout } from "./conversion/layout.ts"
 import { measureMixedDay, mixedDayTable } from "./conversion/mixed-day.ts"
@@ -43,7 +44,8 @@ import { EVENT_ROWS } from "./senders/recording.ts"
  * `--day` is a simulated day of mixed load by three owners, and says how long each waits beside a day alone.
  * `--queue` measures the send queue and the event hooks (`--only enqueue,drain,claim,door,hooks`: these parts), beside what one would
  * write by hand and beside other queues on PostgreSQL; River, a library of Go, where `go` is at hand.
- * `--intake` mails PDFs of 1, 10 and 100 pages to a server, and then 200 at once.
+ * `--intake` mails PDFs of 1, 10, 100 and 675 pages to a server, and then 200 at once; `--drop` drops such PDFs, and manuals, and says
+ * when their first page can be read and when their result is there.
  */
 const { values } = parseArgs({
   options: {
@@ -54,6 +56,7 @@ const { values } = parseArgs({
     pdf: { type: "boolean", default: false },
     pages: { type: "string" },
     intake: { type: "boolean", default: false },
+    drop: { type: "boolean", default: false },
     scale: { type: "boolean", default: false },
     queue: { type: "boolean", default: false },
     day: { type: "boolean", default: false },
@@ -179,7 +182,7 @@ const runServerMemory = async () => {
 const runIntake = async () => {
   const loadBefore = loadavg()
   const figures = await measureIntake(
-    values.quick ? { pages: [1], rounds: 1, burst: 5 } : { pages: [1, 10, 100], rounds: 5, burst: 200 }
+    values.quick ? { pages: [1], rounds: 1, burst: 5 } : { pages: [1, 10, 100, 675], rounds: 5, burst: 200 }
   )
   console.log(intakeTables(figures))
   await save("intake", {
@@ -189,6 +192,18 @@ const runIntake = async () => {
     loadAfter: loadavg(),
     ...figures
   })
+}
+
+const runDrop = async () => {
+  const loadBefore = loadavg()
+  const times = await measureDrops(
+    values.quick
+      ? { pages: [1, 41], rounds: 1, manuals: false }
+      : { pages: [1, 10, 100, 675], rounds: 5, manuals: true }
+  )
+  console.log(dropTable(times))
+  console.log(`\nLoad averages before ${load(loadBefore)}, after ${load(loadavg())}`)
+  await save("drop", { node: process.version, loadBefore, loadAfter: loadavg(), times })
 }
 
 const runDay = async () => {
@@ -310,10 +325,12 @@ await (values.memory
               ? runServerMemory()
               : values.intake
                 ? runIntake()
-                : values.scale
-                  ? runScale()
-                  : values.queue
-                    ? runQueue()
-                    : values.day
-                      ? runDay()
-                      : runTables())
+                : values.drop
+                  ? runDrop()
+                  : values.scale
+                    ? runScale()
+                    : values.queue
+                      ? runQueue()
+                      : values.day
+                        ? runDay()
+                        : runTables())

@@ -19,6 +19,8 @@ export type ConversionEvent = ServerEvent<
     readonly phase: string | null
     readonly done: number
     readonly total: number
+    /** Pages that can be looked at before the result is there, from 1, the last ones included. */
+    readonly readyPages: ReadonlyArray<{ readonly first: number; readonly last: number }>
   }
 >
 
@@ -27,7 +29,7 @@ export interface Streams {
   readonly "files.streamConversion": ConversionEvent
 }
 
-/** Longest event, characters: ours hold a few hundred. */
+/** Longest event, characters: ours hold a few hundred, those of documents of thousands of pages a few thousand. */
 const MAX_EVENT_LENGTH = 1024 * 1024
 
 /** The server sends a comment every 15 s: a connection that is silent for longer is gone. */

@@ -5,11 +5,14 @@ import {
   momentOf,
   momentOfDeleted,
   momentOfReplaced,
+  type PageRange,
+  previewedJob,
   type ProgressMoment,
+  readyPagesOf,
   sameMoment,
   wasReplaced
 } from "../../domain/conversion/progress.ts"
-import type { FileId } from "../../domain/ids.ts"
+import type { FileId, JobId } from "../../domain/ids.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { listenToBell } from "../work-bell.ts"
 
@@ -20,6 +23,27 @@ const LOOK_AGAIN_AFTER = Duration.millis(50)
 /** Moments that are buffered for a slow watcher; the oldest are dropped. */
 const WAITING = 16
 
+/** Which pages of conversions under way are ready; of a job it is asked again only once another of its chunks is done. */
+const makeReady = (store: Pick<ConversionStore["Service"], "chunkResults">) => {
+  const known = new Map<JobId, { readonly chunksDone: number; readonly pages: ReadonlyArray<PageRange> }>()
+  return {
+    of: Effect.fnUntraced(function* (file: StoredFile) {
+      const jobId = previewedJob(file)
+      if (jobId === undefined) return []
+      const before = known.get(jobId)
+      if (before?.chunksDone === file.chunksDone) return before.pages
+      const pages = readyPagesOf(yield* store.chunkResults(jobId))
+      known.set(jobId, { chunksDone: file.chunksDone, pages })
+      return pages
+    }),
+    /** Forgets all other jobs. */
+    keep: (files: Iterable<StoredFile>) => {
+      const jobs = new Set([...files].map(previewedJob))
+      for (const jobId of known.keys()) if (!jobs.has(jobId)) known.delete(jobId)
+    }
+  }
+}
+
 /** Turns what each look finds of a watched file into moments. */
 const notifying = (
   store: Pick<ConversionStore["Service"], "jobStatus">,
@@ -27,12 +51,12 @@ const notifying = (
   queue: Queue.Queue<ProgressMoment | undefined>
 ) => {
   let known = file
-  return Effect.fnUntraced(function* (now: StoredFile | undefined) {
+  return Effect.fnUntraced(function* (now: StoredFile | undefined, readyPages: ReadonlyArray<PageRange>) {
     if (now === undefined) return yield* Queue.offerAll(queue, [momentOfDeleted(known), undefined])
     const before = known
     if (before.jobId === null || !wasReplaced(before, now)) {
       known = now
-      return yield* Queue.offer(queue, momentOf(now))
+      return yield* Queue.offer(queue, momentOf(now, readyPages))
     }
     // Where the store does not answer, the next look asks again.
     const ended = yield* Effect.option(store.jobStatus(before.jobId))
@@ -56,16 +80,20 @@ export class FileWatch extends Context.Service<
     FileWatch,
     Effect.gen(function* () {
       const store = yield* ConversionStore
-      const watchers = new Map<FileId, Set<(file: StoredFile | undefined) => Effect.Effect<unknown>>>()
+      const watchers = new Map<FileId, Set<ReturnType<typeof notifying>>>()
+      const ready = makeReady(store)
 
       let isAway = false
       const look = Effect.gen(function* () {
         const ids = [...watchers.keys()]
-        if (ids.length === 0) return
+        if (ids.length === 0) return ready.keep([])
         const files = new Map((yield* store.filesById(ids)).map((file) => [file.id, file]))
         isAway = false
+        ready.keep(files.values())
         for (const id of ids) {
-          for (const notify of watchers.get(id) ?? []) yield* notify(files.get(id))
+          const file = files.get(id)
+          const pages = file === undefined ? [] : yield* ready.of(file)
+          for (const notify of watchers.get(id) ?? []) yield* notify(file, pages)
         }
       }).pipe(
         Effect.catch((error) => {
@@ -104,8 +132,10 @@ export class FileWatch extends Context.Service<
                 if (those?.size === 0) watchers.delete(file.id)
               })
           )
+          // Where the store does not answer, the next look asks again.
+          const pages = yield* Effect.orElseSucceed(ready.of(file), () => [])
           let last: ProgressMoment | undefined
-          return Stream.concat(Stream.make(momentOf(file)), Stream.fromQueue(queue)).pipe(
+          return Stream.concat(Stream.make(momentOf(file, pages)), Stream.fromQueue(queue)).pipe(
             Stream.takeWhile((moment) => moment !== undefined),
             Stream.filter((moment) => {
               const isNew = last === undefined || !sameMoment(last, moment)

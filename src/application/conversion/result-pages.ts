@@ -2,13 +2,16 @@ import { Context, Effect, Layer, Option, Schema, Semaphore, Stream } from "effec
 
 import type { StoredFile } from "../../domain/conversion/file.ts"
 import type { PageLine } from "../../domain/conversion/page-line.ts"
+import { previewedJob } from "../../domain/conversion/progress.ts"
 import { jobOfResult } from "../../domain/conversion/stored-files.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { languageTag } from "../../reader/html/allowed.ts"
 import { type ResultCheck, ResultChecker } from "../../reader/html/result-check.ts"
 import { pageDocument } from "../../reader/html/shell.ts"
+import { detectLanguage } from "../../reader/language/language.ts"
 import { Doubt } from "../../reader/model/doubt.ts"
 import type { PdfError, Picture } from "../../reader/model/pdf-document.ts"
 import { storedLines } from "./stored-lines.ts"
@@ -72,6 +75,11 @@ export class ResultPages extends Context.Service<
     readonly outline: (file: StoredFile) => Asked<ReadonlyArray<OutlinePage>>
     /** A page of the result as a document; `page` from 1. Undefined: there is no such page. */
     readonly html: (file: StoredFile, page: number) => Asked<string>
+    /**
+     * A page that is ready of the conversion under way, as a document that says what it is (DOC-46); `page` from 1. Undefined: it is not
+     * ready, or no conversion is under way.
+     */
+    readonly preview: (file: StoredFile, page: number) => Asked<string>
     /** Accessibility check of the newest result, paged or not; undefined without a result. */
     readonly check: (file: StoredFile) => Asked<ResultCheck>
     /** The page of the uploaded PDF as a picture; undefined for other files. */
@@ -101,6 +109,35 @@ export const languageOf = <E>(result: Stream.Stream<Uint8Array, E>): Effect.Effe
     Effect.map((head) => LANGUAGE.exec(Option.getOrElse(head, () => ""))?.[1] ?? "en")
   )
 
+/** What a page says that is shown before the result is there. */
+const UNFINISHED =
+  "Preview: this document is still being converted. Headings, links and notes of this page may change."
+
+/** Characters of a page that its language is guessed from. */
+const SAMPLE = 4_000
+
+/** The language of a page, before that of the whole document is known. */
+const languageOfPage = (html: string): Effect.Effect<string> => {
+  const text = html.replaceAll(/<[^<>]*>/g, " ").slice(0, SAMPLE)
+  return Effect.map(
+    Effect.promise(() => detectLanguage(text)),
+    (found) => languageTag(found) ?? "en"
+  )
+}
+
+/** Reads the chunk of a page (from 1) up to that page. */
+const lineOf = Effect.fnUntraced(function* (
+  objects: FileObjects["Service"],
+  chunks: Effect.Success<ReturnType<ConversionStore["Service"]["chunkResults"]>>,
+  page: number
+) {
+  const index = page - 1
+  const chunk = chunks.find(({ firstPage, lastPage }) => firstPage <= index && index <= lastPage)
+  if (chunk === undefined) return undefined
+  const lines = Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index)
+  return Option.getOrUndefined(yield* Stream.runHead(lines))
+})
+
 /** Built on the stored results of chunks, which stay as long as their file. */
 export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
   ResultPages,
@@ -127,17 +164,20 @@ export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObject
         return outlineOf([...lines])
       }),
       html: Effect.fnUntraced(function* (file, page) {
-        const index = page - 1
-        const chunk = (yield* chunksOf(file)).find(
-          ({ firstPage, lastPage }) => firstPage <= index && index <= lastPage
-        )
-        if (chunk === undefined || file.resultKey === null) return undefined
-        const found = Option.getOrUndefined(
-          yield* Stream.runHead(Stream.filter(storedLines(objects, chunk.key), (line) => line.page === index))
-        )
+        if (file.resultKey === null) return undefined
+        const found = yield* lineOf(objects, yield* chunksOf(file), page)
         if (found === undefined) return undefined
         const lang = yield* languageOf(objects.get(file.resultKey))
         return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
+      }),
+      preview: Effect.fnUntraced(function* (file, page) {
+        const jobId = previewedJob(file)
+        if (jobId === undefined) return undefined
+        const found = yield* lineOf(objects, yield* store.chunkResults(jobId), page)
+        if (found === undefined) return undefined
+        const lang = yield* languageOfPage(found.html)
+        const title = `Page ${page} of ${file.name} (preview)`
+        return pageDocument({ lang, title, html: found.html, note: UNFINISHED })
       }),
       check: Effect.fnUntraced(function* ({ name, resultKey }) {
         if (resultKey === null) return undefined

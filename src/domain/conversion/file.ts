@@ -85,6 +85,8 @@ export interface StoredFile {
   readonly jobStatus: JobStatus | null
   /** When that job ended; null while it is under way, and without a job. */
   readonly jobEndedAt: string | null
+  /** Number of completed chunks of that job; 0 without a job. */
+  readonly chunksDone: number
   /** Pages. */
   readonly progress: { readonly done: number; readonly total: number }
   readonly error: string | null

@@ -5,6 +5,30 @@ import type { JobStatus } from "./job.ts"
 /** Events of a progress stream (DOC-44). */
 type ProgressEvent = "progress" | "completed" | "failed" | "cancelled"
 
+/** Consecutive pages, from 1, the last one included. */
+export interface PageRange {
+  readonly first: number
+  readonly last: number
+}
+
+/** The pages of stored chunks, which count from 0, as few ranges as they make up, in order. */
+export const readyPagesOf = (
+  chunks: ReadonlyArray<{ readonly firstPage: number; readonly lastPage: number }>
+): ReadonlyArray<PageRange> => {
+  const ranges: Array<PageRange> = []
+  for (const { firstPage, lastPage } of chunks.toSorted((a, b) => a.firstPage - b.firstPage)) {
+    const before = ranges.at(-1)
+    const next = { first: firstPage + 1, last: lastPage + 1 }
+    if (before === undefined || before.last + 1 < next.first) ranges.push(next)
+    else ranges[ranges.length - 1] = { first: before.first, last: Math.max(before.last, next.last) }
+  }
+  return ranges
+}
+
+/** The job of a conversion under way, once one of its chunks is completed: its pages have a preview. */
+export const previewedJob = ({ chunksDone, jobId, status }: StoredFile): JobId | undefined =>
+  status === "chunked_processing" && chunksDone > 0 ? (jobId ?? undefined) : undefined
+
 /** The data of a progress event. */
 interface ProgressData {
   readonly fileId: FileId
@@ -13,6 +37,8 @@ interface ProgressData {
   readonly phase: string | null
   readonly done: number
   readonly total: number
+  /** Pages that can be looked at before the result is there (DOC-46). */
+  readonly readyPages: ReadonlyArray<PageRange>
 }
 
 /** A moment of a conversion, as its watcher sees it. */
@@ -25,7 +51,7 @@ export interface ProgressMoment {
  * A file's state as a watcher of its conversion sees it. The file of a cancelled job reads `uploaded`; so does one that was never
  * converted: `cancelled` is reported only where there was a job.
  */
-export const momentOf = (file: StoredFile): ProgressMoment => {
+export const momentOf = (file: StoredFile, readyPages: ReadonlyArray<PageRange> = []): ProgressMoment => {
   const { done, total } = file.progress
   const data = {
     fileId: file.id,
@@ -33,7 +59,8 @@ export const momentOf = (file: StoredFile): ProgressMoment => {
     status: file.jobStatus ?? file.status,
     phase: file.phase,
     done,
-    total
+    total,
+    readyPages
   }
   switch (file.status) {
     case "completed":
@@ -55,7 +82,15 @@ export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
   file.status === "processing" || file.status === "chunked_processing"
     ? {
         event: "cancelled",
-        data: { fileId: file.id, jobId: file.jobId, status: "cancelled", phase: null, done: 0, total: 0 }
+        data: {
+          fileId: file.id,
+          jobId: file.jobId,
+          status: "cancelled",
+          phase: null,
+          done: 0,
+          total: 0,
+          readyPages: []
+        }
       }
     : undefined
 
@@ -78,7 +113,16 @@ export const momentOfReplaced = (
         ? "completed"
         : "failed"
   const { done, total } = known.progress
-  return { event, data: { fileId: known.id, jobId: known.jobId, status: event, phase: null, done, total } }
+  const data = {
+    fileId: known.id,
+    jobId: known.jobId,
+    status: event,
+    phase: null,
+    done,
+    total,
+    readyPages: []
+  }
+  return { event, data }
 }
 
 /** Whether two moments look the same to a watcher. */
@@ -88,4 +132,9 @@ export const sameMoment = (a: ProgressMoment, b: ProgressMoment): boolean =>
   a.data.status === b.data.status &&
   a.data.phase === b.data.phase &&
   a.data.done === b.data.done &&
-  a.data.total === b.data.total
+  a.data.total === b.data.total &&
+  a.data.readyPages.length === b.data.readyPages.length &&
+  a.data.readyPages.every(({ first, last }, at) => {
+    const other = b.data.readyPages[at]
+    return first === other?.first && last === other.last
+  })

@@ -149,8 +149,10 @@ export const pageDocument = (page: {
   readonly title: string
   /** A clean fragment. */
   readonly html: string
+  /** What is to be known of it, in English. */
+  readonly note?: string
 }): string => {
-  const { html, lang, title } = page
+  const { html, lang, note, title } = page
   const head = serialize([
     element("head", {}, [
       element("meta", { charset: "utf-8" }),
@@ -160,5 +162,7 @@ export const pageDocument = (page: {
     ])
   ])
   const root = serialize([element("html", { lang, dir: isFromRight(lang) ? "rtl" : undefined })])
-  return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${withoutOthers(html)}</main></body></html>\n`
+  const said =
+    note === undefined ? "" : serialize([element("p", { role: "note", lang: "en", dir: "ltr" }, [note])])
+  return `<!doctype html>\n${root.replace("</html>", "")}${head.replace("</head>", () => `<style>${STYLE_SHEET}</style></head>`)}<body><main>${said}${withoutOthers(html)}</main></body></html>\n`
 }

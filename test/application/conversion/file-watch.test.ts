@@ -17,11 +17,18 @@ const worldOf = () => {
   const ended = new Map<string, JobStatus>()
   const files = new Map<string, StoredFile>()
   const asked: Array<ReadonlyArray<string>> = []
+  const readied: Array<string> = []
+  let chunks: ReadonlyArray<{ firstPage: number; lastPage: number; key: string }> = []
   let fails = false
   const layer = FileWatch.layer.pipe(
     Layer.provide(
       Layer.mock(ConversionStore, {
         jobStatus: (jobId) => (fails ? Effect.fail(storeDown("gone")) : Effect.succeed(ended.get(jobId))),
+        chunkResults: (jobId) =>
+          Effect.suspend(() => {
+            readied.push(jobId)
+            return fails ? Effect.fail(storeDown("gone")) : Effect.succeed(chunks)
+          }),
         filesById: (ids) =>
           Effect.suspend(() => {
             asked.push(ids)
@@ -36,6 +43,11 @@ const worldOf = () => {
     files,
     ended,
     asked,
+    /** The jobs whose chunks were asked for. */
+    readied,
+    store: (pages: ReadonlyArray<readonly [number, number]>) => {
+      chunks = pages.map(([firstPage, lastPage]) => ({ firstPage, lastPage, key: "k" }))
+    },
     fail: (now: boolean) => {
       fails = now
     },
@@ -93,6 +105,60 @@ describe("watching a conversion", () => {
       const { length } = world.asked
       yield* look
       assert.strictEqual(world.asked.length, length, "a file that nobody watches is not read")
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("pages are named as they are ready; which, is asked once a chunk, however many watch", () => {
+    const world = worldOf()
+    return Effect.gen(function* () {
+      const file = world.set({ ...converting, progress: { done: 3, total: 60 } })
+      const seen: Array<string> = []
+      const watching = yield* FileWatch
+      const follow = (one: StoredFile) =>
+        watching.watch(one).pipe(
+          Stream.runForEach(({ data }) =>
+            Effect.sync(() => {
+              seen.push(data.readyPages.map(({ first, last }) => `${first}-${last}`).join(" "))
+            })
+          ),
+          Effect.forkChild
+        )
+      const first = yield* follow(file)
+      yield* look
+      assert.deepStrictEqual([seen, world.readied], [[""], []], "nothing is stored yet")
+      world.store([[20, 39]])
+      world.set({ ...converting, chunksDone: 1, progress: { done: 20, total: 60 } })
+      yield* look
+      yield* look
+      world.set({ ...converting, chunksDone: 1, progress: { done: 25, total: 60 } })
+      yield* look
+      assert.deepStrictEqual(seen, ["", "21-40", "21-40"])
+      assert.lengthOf(world.readied, 1)
+      // Another watcher has the pages at once.
+      const second = yield* follow(world.files.get(file.id)!)
+      yield* Effect.yieldNow
+      assert.deepStrictEqual([seen.at(-1), world.readied.length], ["21-40", 1])
+      world.store([
+        [0, 19],
+        [20, 39]
+      ])
+      world.set({ ...converting, chunksDone: 2, progress: { done: 40, total: 60 } })
+      yield* look
+      assert.deepStrictEqual([seen.slice(-2), world.readied.length], [["1-40", "1-40"], 2])
+      // Away: the next look asks again.
+      world.store([[0, 59]])
+      world.set({ ...converting, chunksDone: 3, progress: { done: 60, total: 60 } })
+      world.fail(true)
+      yield* look
+      world.fail(false)
+      yield* look
+      assert.strictEqual(seen.at(-1), "1-60")
+      world.set({ ...converting, status: "completed", jobStatus: "completed", chunksDone: 3 })
+      yield* look
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      assert.strictEqual(seen.at(-1), "", "the result takes their place")
+      assert.deepStrictEqual(new Set(world.readied), new Set(["j1"]))
     }).pipe(Effect.provide(world.layer))
   })
 

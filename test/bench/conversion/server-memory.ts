@@ -91,7 +91,7 @@ const addCustomer = (env: NodeJS.ProcessEnv): string => {
 }
 
 /** The server as `npm start` runs it, or `serve` as the image does; scans are not recognised. */
-const startServer = async (folder: string, serves: boolean) => {
+export const startServer = async (folder: string, serves: boolean) => {
   const settings = {
     NODE_OPTIONS: process.env["BENCH_SERVER_NODE_OPTIONS"],
     PORT: "0",

@@ -138,7 +138,8 @@ export const measureIntake = async (options: {
     }
     const document = async (pages: number) => {
       const path = join(folder, `${pages}.pdf`)
-      writeLargePdf(path, pages)
+      // With pictures a longer one is larger than a mail may be.
+      writeLargePdf(path, pages, pages <= 100)
       return { path, content: await readFile(path) }
     }
     const times: Array<MailTimes> = []

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
 
 import type { FileStatus, StoredFile } from "../../../src/domain/conversion/file.ts"
 import { JobStatus } from "../../../src/domain/conversion/job.ts"
@@ -6,6 +7,8 @@ import {
   momentOf,
   momentOfDeleted,
   momentOfReplaced,
+  previewedJob,
+  readyPagesOf,
   sameMoment,
   wasReplaced
 } from "../../../src/domain/conversion/progress.ts"
@@ -83,6 +86,10 @@ describe("a moment of a conversion", () => {
       assert.isFalse(sameMoment(momentOf(base), momentOf({ ...base, ...parts })), JSON.stringify(parts))
     }
     assert.isTrue(sameMoment(momentOf(base), momentOf({ ...base, name: "b.pdf", resultKey: "r" })))
+    const ready = momentOf(base, [{ first: 1, last: 20 }])
+    assert.isTrue(sameMoment(ready, momentOf(base, [{ first: 1, last: 20 }])))
+    for (const pages of [[], [{ first: 1, last: 40 }], [{ first: 2, last: 20 }]])
+      assert.isFalse(sameMoment(ready, momentOf(base, pages)), JSON.stringify(pages))
   })
 
   it("tells how a conversion ended whose file has begun another one meanwhile", () => {
@@ -122,6 +129,41 @@ describe("a moment of a conversion", () => {
           (status !== "processing" && jobStatus === "cancelled")
         assert.strictEqual(eventOf({ status, jobStatus }) !== "progress", ends, `${status} ${jobStatus}`)
       }
+    }
+  })
+})
+
+describe("pages that are ready", () => {
+  const chunk = fc
+    .record({ firstPage: fc.integer({ min: 0, max: 60 }), more: fc.integer({ min: 0, max: 20 }) })
+    .map(({ firstPage, more }) => ({ firstPage, lastPage: firstPage + more }))
+
+  it("are those of the stored chunks and no other, in as few ranges as can be, whatever their order", () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
+        const ranges = readyPagesOf(chunks)
+        for (let page = 1; page <= 82; page += 1)
+          assert.strictEqual(
+            ranges.some(({ first, last }) => first <= page && page <= last),
+            chunks.some(({ firstPage, lastPage }) => firstPage < page && page <= lastPage + 1),
+            `page ${page}`
+          )
+        for (const [at, { first, last }] of ranges.entries()) {
+          assert.isAtMost(first, last)
+          const before = ranges[at - 1]
+          if (before !== undefined) assert.isAbove(first, before.last + 1)
+        }
+        assert.deepStrictEqual(readyPagesOf(chunks.toReversed()), ranges)
+      })
+    )
+  })
+
+  it("are previewed while the conversion is under way, and not once it has ended", () => {
+    const jobId = anyId("j")
+    for (const status of FILE_STATUSES) {
+      const expected = status === "chunked_processing" ? jobId : undefined
+      assert.strictEqual(previewedJob(storedFile({ status, jobId, chunksDone: 1 })), expected, status)
+      assert.isUndefined(previewedJob(storedFile({ status, jobId, chunksDone: 0 })))
     }
   })
 })

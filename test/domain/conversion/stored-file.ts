@@ -15,6 +15,7 @@ export const storedFile = (parts: Partial<StoredFile> = {}): StoredFile => ({
   jobId: null,
   jobStatus: null,
   jobEndedAt: null,
+  chunksDone: 0,
   progress: { done: 0, total: 0 },
   error: null,
   createdAt: "2026-01-01T00:00:00.000Z",

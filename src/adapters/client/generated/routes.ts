@@ -223,6 +223,7 @@ export const ROUTES = {
   resultPages: {
     listPages: "GET /api/v1/files/{fileId}/pages",
     showPage: "GET /api/v1/files/{fileId}/pages/{page}/result text",
+    previewPage: "GET /api/v1/files/{fileId}/pages/{page}/preview text",
     drawPage: "GET /api/v1/files/{fileId}/pages/{page}/picture bytes",
     checkResult: "GET /api/v1/files/{fileId}/accessibility"
   },

@@ -312,6 +312,12 @@ export interface File {
   readonly leftOut: LeftOut | null
   readonly reference: string | null
   readonly waitsFor?: WaitsFor | undefined
+  /** While it is converted: pages, from 1, that `…/pages/:page/preview` shows before the result is there. Lists leave it out. */ readonly readyPages?: ReadonlyArray<PageRange> | undefined
+}
+
+export interface PageRange {
+  readonly first: number
+  readonly last: number
 }
 
 export interface WaitsFor {
@@ -1985,6 +1991,13 @@ export interface Operations {
   }
   /** One page of the result, as a document of its own: `GET /api/v1/files/{fileId}/pages/{page}/result` */
   readonly "resultPages.showPage": {
+    readonly input: { readonly fileId: string | number; readonly page: string | number }
+    readonly success: string
+    readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
+    readonly events: false
+  }
+  /** One page of a PDF that is still being converted, as a document of its own: `GET /api/v1/files/{fileId}/pages/{page}/preview` */
+  readonly "resultPages.previewPage": {
     readonly input: { readonly fileId: string | number; readonly page: string | number }
     readonly success: string
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"

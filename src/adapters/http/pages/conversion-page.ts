@@ -3,6 +3,18 @@ import { pathTo } from "../../../domain/pages.ts"
 import { confirmDialog, shareDialog } from "./dashboard.ts"
 import { type Html, html } from "./html.ts"
 
+/** The pages that are ready of a conversion under way. Their documents are strangers': they run nothing and see nothing of the page. */
+const preview = html`<section id="preview" aria-labelledby="preview-title" hidden>
+<h2 id="preview-title">Preview</h2>
+<p class="notice"><strong>Unfinished:</strong> <span id="preview-ready"></span> Headings, links and notes may still change. The result takes this place when it is there.</p>
+<nav class="turn" aria-label="Pages that can be read so far">
+<button type="button" id="preview-before">Previous page<span class="hidden"> of the preview</span></button>
+<button type="button" id="preview-after">Next page<span class="hidden"> of the preview</span></button>
+<form id="preview-goto" class="buttons"><label for="preview-number">Page<span class="hidden"> of the preview</span></label><input id="preview-number" type="number" min="1" inputmode="numeric" required><button type="submit">Go<span class="hidden"> to the page of the preview</span></button></form>
+</nav>
+<div class="pair"><figure><figcaption id="preview-where"></figcaption><iframe id="preview-page" sandbox="" tabindex="0" title="Preview"></iframe></figure></div>
+</section>`
+
 /** The uploaded file and its result, page by page. */
 const compare = html`<section id="compare" aria-labelledby="compare-title" hidden>
 <h2 id="compare-title">Compare</h2>
@@ -39,6 +51,7 @@ export const conversionMain = (fileId: string): Html => html`<div id="conversion
 <h2 class="hidden" id="now" tabindex="-1">State</h2>
 <ul id="rows" class="list rows one" aria-labelledby="now"></ul>
 <dl id="facts" class="facts-list"></dl>
+${preview}
 ${compare}
 <section id="report" class="card" aria-labelledby="report-title" hidden>
 <h2 id="report-title">Accessibility of the result</h2>

@@ -24,6 +24,7 @@ export const shown = (db: Documents, file: FileRow): StoredFile => {
     jobId: file.jobId,
     jobStatus,
     jobEndedAt: job === undefined || job.finishedAt === null ? null : isoOf(job.finishedAt),
+    chunksDone: job?.doneChunks ?? 0,
     progress: { done: file.done, total: file.total },
     error: file.error,
     createdAt: isoOf(file.createdAt),

@@ -44,6 +44,7 @@ export const FileRow = Schema.Struct({
   jobId: Schema.NullOr(JobId),
   jobStatus: Schema.NullOr(JobStatus),
   jobEndedAt: TextOrNull,
+  chunksDone: Schema.Int,
   done: Schema.Int,
   total: Schema.Int,
   error: TextOrNull,
@@ -61,7 +62,7 @@ export const FileRow = Schema.Struct({
 
 /** Its columns, where `f` is the file and `j` its job. */
 export const FILE_COLUMNS = `f.id, f.customer_id, f.name, f.kind, f.size_bytes::float8 as size_bytes, f.pages, f.status, f.phase, f.job_id,
-j.status as job_status, ${timeColumn("job_ended_at", "j.finished_at")}, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
+j.status as job_status, ${timeColumn("job_ended_at", "j.finished_at")}, coalesce(j.done_chunks, 0) as chunks_done, f.done, f.total, f.error, ${timeColumn("created_at", "f.created_at")}, f.object_key, f.result_key,
 f.unreadable_pages, f.has_text, f.no_model_pages, f.made, ${timeColumn("made_at", "f.made_at")}, f.left_out, f.reference`
 
 /** Where they come from. */

@@ -39,8 +39,12 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(chunk?.attempts, 1)
         const other = yield* store.claimChunk("w", anyId())
         assert.deepStrictEqual(yield* store.chunkResults(chunk!.jobId), [])
+        const chunksDone = () => Effect.map(fileOf(chunk!.fileId, owner), (file) => file.chunksDone)
+        assert.strictEqual(yield* chunksDone(), 0)
         yield* store.completeChunk(other!, "r1", [])
+        assert.strictEqual(yield* chunksDone(), 1)
         yield* store.completeChunk(chunk!, "r0", [])
+        assert.strictEqual(yield* chunksDone(), 2)
         const results = yield* store.chunkResults(chunk!.jobId)
         assert.deepStrictEqual(
           results,

@@ -90,8 +90,8 @@ export const streamConversion = HttpApiEndpoint.get("streamConversion", "/api/co
   OpenApi.annotations({
     summary: "Progress as server-sent events",
     description:
-      "Events `progress`, `completed`, `failed`, `cancelled`; data `{fileId, jobId, status, phase, done, total}`. The first " +
-      "is the state now; the stream closes after a terminal one. A comment every 15 s keeps proxies open."
+      "Events `progress`, `completed`, `failed`, `cancelled`; data `{fileId, jobId, status, phase, done, total, readyPages}`; " +
+      "`readyPages` are ranges `{first, last}` of pages that can be looked at before the result is there. The first is the state now; the stream closes after a terminal one. A comment every 15 s keeps proxies open."
   })
 )
 

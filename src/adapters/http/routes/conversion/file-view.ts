@@ -50,7 +50,13 @@ export const FileView = Schema.Struct({
   leftOut: Schema.NullOr(LeftOut),
   reference: Schema.NullOr(Reference),
   /** Why the conversion under way may be waiting. Lists leave it out. */
-  waitsFor: Schema.optionalKey(WaitsFor)
+  waitsFor: Schema.optionalKey(WaitsFor),
+  readyPages: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ first: Schema.Int, last: Schema.Int }).annotate({ identifier: "PageRange" }))
+  ).annotate({
+    description:
+      "While it is converted: pages, from 1, that `…/pages/:page/preview` shows before the result is there. Lists leave it out."
+  })
 }).annotate({ identifier: "File" })
 
 export const OneFile = Schema.Struct({ file: FileView })

@@ -8,7 +8,7 @@ import { Conversions } from "../../../../application/conversion/conversions.ts"
 import { FileWatch } from "../../../../application/conversion/file-watch.ts"
 import { Uploads } from "../../../../application/conversion/uploads.ts"
 import type { StoredFile } from "../../../../domain/conversion/file.ts"
-import { momentOf } from "../../../../domain/conversion/progress.ts"
+import { momentOf, previewedJob, readyPagesOf } from "../../../../domain/conversion/progress.ts"
 import { MAX_UPLOADS_AT_ONCE } from "../../../../domain/conversion/stored-files.ts"
 import { waitsFor } from "../../../../domain/conversion/waiting.ts"
 import type { FileId, JobId } from "../../../../domain/ids.ts"
@@ -94,19 +94,20 @@ export class FileGroup extends HttpApiGroup.make("files")
 /** Most event streams of one owner at once, in one process. */
 export const MAX_STREAMS = 100
 
-/** One file, and what its conversion waits for. */
-const one = (store: ConversionStore["Service"], file: StoredFile, batchSeconds: number) =>
-  file.status === "processing" || file.status === "chunked_processing"
-    ? store.waitFacts(file.id).pipe(
-        Effect.catch(filesAway),
-        Effect.map((facts) => ({
-          file: {
-            ...viewOf(file),
-            ...(facts === undefined ? {} : { waitsFor: waitsFor(facts, batchSeconds) })
-          }
-        }))
-      )
-    : Effect.succeed({ file: viewOf(file) })
+/** One file; of one that is being converted also what it waits for, and which of its pages are ready. */
+const one = Effect.fnUntraced(function* (
+  store: ConversionStore["Service"],
+  file: StoredFile,
+  batchSeconds: number
+) {
+  const view = viewOf(file)
+  if (file.status !== "processing" && file.status !== "chunked_processing") return { file: view }
+  const facts = yield* store.waitFacts(file.id)
+  const jobId = previewedJob(file)
+  const readyPages = jobId === undefined ? [] : readyPagesOf(yield* store.chunkResults(jobId))
+  const waiting = facts === undefined ? {} : { waitsFor: waitsFor(facts, batchSeconds) }
+  return { file: { ...view, ...waiting, readyPages } }
+}, Effect.catch(filesAway))
 
 /** Handlers that change nothing. */
 const makeReading = Effect.gen(function* () {

@@ -11,7 +11,7 @@ import { apiOf, Page } from "../../server/endpoint.ts"
 import { problem, problemSchema } from "../../server/problem.ts"
 import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { PAGE_MEDIA_TYPE } from "../../server/representations.ts"
-import { FRAMED_HEADERS } from "../../server/responses.ts"
+import { FRAMED_HEADERS, RESULT_HEADERS } from "../../server/responses.ts"
 import { bytesAnswer } from "../../server/stored-body.ts"
 import { fileParams, FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
 
@@ -68,6 +68,20 @@ export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
     }).annotate(OpenApi.Summary, "One page of the result, as a document of its own")
   )
   .add(
+    HttpApiEndpoint.get("previewPage", "/api/v1/files/:fileId/pages/:page/preview", {
+      params: pageParams,
+      success: Page,
+      error: refusals
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "One page of a PDF that is still being converted, as a document of its own",
+        description:
+          "Of the pages that `readyPages` of the file, or of its progress stream, names. It says that it is a preview: headings, links " +
+          "and notes may still change. 404 once the conversion has ended in any way: its result, if any, is the result."
+      })
+    )
+  )
+  .add(
     HttpApiEndpoint.get("drawPage", "/api/v1/files/:fileId/pages/:page/picture", {
       params: pageParams,
       success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "image/png" })),
@@ -95,6 +109,7 @@ const MOST_AT_ONCE = 4
 
 const noPages = problem("RESULT_NOT_READY", "There is no result that has pages")
 const noResult = problem("RESULT_NOT_READY", "There is no result yet")
+const notReady = problem("NOT_FOUND", "The page is not ready yet, or no conversion of the file is under way")
 const noPage = problem("NOT_FOUND", "There is no such page")
 
 /** The number in a path; 0, which is no page, for anything else. */
@@ -129,6 +144,19 @@ export const resultPagesHandlers = HttpApiBuilder.group(
         const html = yield* pages.html(file, pageIn(params.page)).pipe(Effect.catch(filesAway))
         if (html === undefined) return yield* Effect.fail(noPage)
         return yield* bytesAnswer(new TextEncoder().encode(html), PAGE_MEDIA_TYPE, request, FRAMED_HEADERS)
+      }),
+      previewPage: Effect.fnUntraced(function* ({ params, request }) {
+        const file = yield* owned(params.fileId)
+        const html = yield* pages.preview(file, pageIn(params.page)).pipe(
+          // Deleted meanwhile.
+          Effect.catchIf(
+            (error) => error._tag === "ObjectStoreError" && error.reason === "missing",
+            () => Effect.undefined
+          ),
+          Effect.catch(filesAway)
+        )
+        if (html === undefined) return yield* Effect.fail(notReady)
+        return yield* bytesAnswer(new TextEncoder().encode(html), PAGE_MEDIA_TYPE, request, RESULT_HEADERS)
       }),
       drawPage: Effect.fnUntraced(function* ({ params, request }) {
         const file = yield* owned(params.fileId)

@@ -98,7 +98,8 @@ describe("GET /api/convert/:fileId/stream", () => {
         status: expect.stringMatching(/^(?:chunked_processing|pending)$/),
         phase: expect.stringMatching(/^Queued/),
         done: 0,
-        total: 45
+        total: 45,
+        readyPages: []
       }
     })
     expect(watching.headers()).toMatchObject({
@@ -110,7 +111,15 @@ describe("GET /api/convert/:fileId/stream", () => {
     await until(() => expect(watching.closed()).toBe(true))
     expect(watching.events.at(-1)).toEqual({
       event: "completed",
-      data: { fileId: id, jobId: job.id, status: "completed", phase: null, done: 45, total: 45 }
+      data: {
+        fileId: id,
+        jobId: job.id,
+        status: "completed",
+        phase: null,
+        done: 45,
+        total: 45,
+        readyPages: []
+      }
     })
     const done = watching.events.map(({ data }) => data.done)
     expect(done).toEqual([...done].sort((a, b) => a - b))
@@ -123,6 +132,32 @@ describe("GET /api/convert/:fileId/stream", () => {
     const over = watch(anyId(id), owner, 1, again.ids[0])
     await until(() => expect(over.closed()).toBe(true))
     expect([over.headers()["content-type"], over.events]).toEqual([undefined, []])
+  })
+
+  it("names pages as they are ready, to one that is opened late or again too; the file names the same", async () => {
+    await world.work()
+    const { id, owner } = await uploaded()
+    await convert(owner, id)
+    const watching = watch(anyId(id), owner)
+    const ready = ({ events }: Watching) => events.at(-1)?.data.readyPages
+    const named = async () => (await world.ask("GET", `/api/v1/files/${id}`, owner)).json.file.readyPages
+    expect(await named()).toEqual([])
+    for (const last of [20, 40]) {
+      await world.workOnce()
+      await until(() => expect(ready(watching)).toEqual([{ first: 1, last }]))
+      expect(await named()).toEqual([{ first: 1, last }])
+    }
+    const late = watch(anyId(id), owner, 1)
+    await until(() => expect(late.events.length).toBe(1))
+    expect(ready(late)).toEqual([{ first: 1, last: 40 }])
+    // Nothing has changed since that event.
+    const again = watch(anyId(id), owner, 1, late.ids[0])
+    await until(() => expect(again.headers()).toBeDefined())
+    await world.work()
+    await until(() => expect(again.closed()).toBe(true))
+    expect(again.ids).not.toContain(late.ids[0])
+    expect(ready(again)).toEqual([])
+    expect(await named()).toBeUndefined()
   })
 
   it("goes on where it broke off, without loss, nothing twice", async () => {
@@ -262,7 +297,15 @@ effectIt.effect("a quiet stream has a comment line every 15 s, and none holds it
   Effect.gen(function* () {
     const moment = {
       event: "progress",
-      data: { fileId: anyId("f"), jobId: null, status: "uploaded", phase: null, done: 0, total: 0 }
+      data: {
+        fileId: anyId("f"),
+        jobId: null,
+        status: "uploaded",
+        phase: null,
+        done: 0,
+        total: 0,
+        readyPages: []
+      }
     } as const
     const { body } = eventStream(
       { headers: Headers.empty },

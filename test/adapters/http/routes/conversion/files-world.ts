@@ -197,6 +197,16 @@ export const startFiles = async (
   const [server] = started
   if (server === undefined) throw new Error("a world has a server")
 
+  /** Makes the jobs that wait, and converts the next chunk, if there is one. */
+  const workOnce = Effect.gen(function* () {
+    yield* createQueuedJobs({ on: false, minPages: 600, minRecords: 1 })
+    const store = yield* ConversionStore
+    const chunk = yield* store.claimChunk("w", anyId())
+    if (chunk === undefined) return false
+    yield* processChunk(chunk, { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
+    return true
+  })
+
   const as = (customerId: CustomerId) => ({ authorization: `Bearer ${customerId}` })
   const ask = (
     method: string,
@@ -258,17 +268,14 @@ export const startFiles = async (
     /** Makes the jobs that wait in the queue; the batch lane is off by default. */
     execute: (lane: LaneSettings = { on: false, minPages: 600, minRecords: 1 }) =>
       run(createQueuedJobs(lane)),
+    /** Converts the oldest chunk, for real. */
+    workOnce: () => run(workOnce),
     /** Converts whatever there is to convert, for real. */
     work: () =>
       run(
         Effect.gen(function* () {
-          yield* createQueuedJobs({ on: false, minPages: 600, minRecords: 1 })
+          while (yield* workOnce);
           const store = yield* ConversionStore
-          while (true) {
-            const chunk = yield* store.claimChunk("w", anyId())
-            if (chunk === undefined) break
-            yield* processChunk(chunk, { heartbeat: Duration.seconds(10), modelId: "local", price: PRICE })
-          }
           while (true) {
             const assembly = yield* store.claimAssembly(anyId(), LEASE)
             if (assembly === undefined) break

@@ -5,6 +5,7 @@ import { makeCommands } from "./commands.js"
 import { startCompare } from "./compare.js"
 import { priceIn, showFunds } from "./funds.js"
 import { resultName } from "./offers.js"
+import { hidePreview, showPreview } from "./preview.js"
 import { showReport } from "./report.js"
 import { Row } from "./row.js"
 import { hasLayout, isRunning, madeText, span } from "./state.js"
@@ -203,6 +204,13 @@ const refresh = async () => {
       }
       draw(file, around)
       byId("document", HTMLElement).hidden = false
+      if (isRunning(file))
+        showPreview(path, {
+          jobId: file.jobId,
+          readyPages: file.readyPages ?? [],
+          total: file.progress.total
+        })
+      else hidePreview()
       void showResult(file)
     }
   } catch (failure) {
@@ -225,7 +233,9 @@ const commands = makeCommands({
 
 const streams = makeStreams({
   moved: (_, progress) => {
-    if (row !== undefined && isRunning(row.file)) row.moved(progress)
+    if (row === undefined || !isRunning(row.file)) return
+    row.moved(progress)
+    showPreview(path, progress)
   },
   ended: () => void refresh()
 })

@@ -6,7 +6,7 @@ import { FILE_ENDINGS } from "../words.js"
  * An event of the progress stream.
  * @typedef {{
  *   readonly fileId: string, readonly jobId: string | null, readonly status: string, readonly phase: string | null,
- *   readonly done: number, readonly total: number
+ *   readonly done: number, readonly total: number, readonly readyPages: ReadonlyArray<{ readonly first: number, readonly last: number }>
  * }} Progress
  */
 
