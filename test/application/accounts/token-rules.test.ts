@@ -33,6 +33,15 @@ describe("rights", () => {
   })
 })
 
+it("a token has a name that a person can read, and a time to end at that is one", () => {
+  const isTaken = (name: string, expiresAt?: number) =>
+    faultOf({ name, rights: ["admin"], expiresAt }) === undefined
+  for (const name of ["n", "n".repeat(200), "Shop – \u96fb"]) assert.isTrue(isTaken(name), name)
+  for (const name of ["", "  ", "n".repeat(201), "a\nb", "a\u0000"]) assert.isFalse(isTaken(name), name)
+  assert.isTrue(isTaken("n", Date.UTC(2030, 0, 1)))
+  for (const none of [Number.NaN, Infinity, 0.5]) assert.isFalse(isTaken("n", none), String(none))
+})
+
 it.effect(
   "tokens: 32 random bytes in base64url, distinguished by prefix, found by the hash of their text",
   () =>
@@ -51,5 +60,6 @@ it.effect(
       )
       assert.isUndefined(yield* secrets.hash(""))
       assert.isUndefined(yield* secrets.hash("x".repeat(1001)))
+      assert.isString(yield* secrets.hash("x".repeat(1000)))
     }).pipe(Effect.provide(NodeCrypto.layer))
 )
