@@ -12,6 +12,7 @@ import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "../../domain/doctor/queue.ts"
 import { relayVerdicts } from "../../domain/doctor/relay.ts"
+import { servedVerdicts } from "../../domain/doctor/served.ts"
 import { type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
@@ -82,13 +83,16 @@ const cloudChecks = ({ cloud, model }: Pick<Examinations["Service"], "cloud" | "
 const pathChecks = (
   {
     events,
-    queue
+    queue,
+    served
   }: {
     readonly events: Effect.Effect<Found<EventFacts>> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined
+    readonly served: Examinations["Service"]["served"]
   },
   { baseUrl, visibilitySeconds }: DoctorOptions
 ) => [
+  served === undefined ? Effect.succeed([]) : bounded("served", Effect.map(served, servedVerdicts)),
   queue === undefined
     ? Effect.succeed([])
     : bounded(
@@ -145,6 +149,7 @@ export const examine = (
         postmark,
         probes,
         providerA,
+        served,
         smtp,
         ...asked
       } = yield* Examinations
@@ -162,7 +167,7 @@ export const examine = (
           : bounded("database", Effect.map(database, databaseVerdicts)),
         ...storeChecks({ buckets, objects, probes }),
         ...cloudChecks({ cloud, model }),
-        ...pathChecks({ queue, events }, options),
+        ...pathChecks({ queue, events, served }, options),
         ...providerChecks({ postmark, providerA, smtp }, options),
         providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")

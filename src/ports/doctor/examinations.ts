@@ -13,6 +13,7 @@ import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
 import type { RelayFacts } from "../../domain/doctor/relay.ts"
+import type { ServedFacts } from "../../domain/doctor/served.ts"
 import type { CloudAlarms } from "./cloud-alarms.ts"
 
 /** The resolver did not answer, or refused. `message` is for people. */
@@ -52,5 +53,7 @@ export class Examinations extends Context.Service<
     readonly smtp: Effect.Effect<RelayFacts> | undefined
     readonly postmark: Effect.Effect<PostmarkFacts> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined
+    /** Whether the server that others reach has the secrets of this machine. */
+    readonly served: Effect.Effect<ServedFacts> | undefined
   }
 >()("postlane/ports/Examinations") {}

@@ -79,6 +79,7 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       smtp: undefined,
       postmark: undefined,
       queue: undefined,
+      served: undefined,
       ...parts
     })
   )

@@ -2,6 +2,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 
+import { examineServed } from "../../../adapters/http-client/served-secret.ts"
 import * as Postgres from "../../../adapters/postgres/client.ts"
 import { examineDatabase } from "../../../adapters/postgres/examination.ts"
 import { examineStore } from "../../../application/own-stores.ts"
@@ -14,6 +15,7 @@ import type { PostmarkFacts } from "../../../domain/doctor/postmark.ts"
 import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
 import type { QueueFacts } from "../../../domain/doctor/queue.ts"
 import type { RelayFacts } from "../../../domain/doctor/relay.ts"
+import type { ServedFacts } from "../../../domain/doctor/served.ts"
 import type { CloudAlarms } from "../../../ports/doctor/cloud-alarms.ts"
 import { Examinations } from "../../../ports/doctor/examinations.ts"
 import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
@@ -239,6 +241,15 @@ const alarms = (here: Installation): CloudAlarms | undefined => {
   }
 }
 
+/** The server at `BASE_URL`; the secret is told over TLS alone. */
+const served = ({ settings }: Installation): Effect.Effect<ServedFacts> | undefined => {
+  const { baseUrl } = settings.http
+  const secret = settings.access.proxySharedSecret
+  return secret === undefined || settings.embedded || !baseUrl.startsWith("https://")
+    ? undefined
+    : examineServed({ baseUrl, secret })
+}
+
 /** What the doctor asks of an installation's parts. */
 export const layerExaminations = (here: Installation): Layer.Layer<Examinations> =>
   Layer.succeed(
@@ -256,6 +267,7 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       providerB: examineProviderB(here),
       smtp: smtp(here),
       postmark: postmark(here),
-      queue: queue(here)
+      queue: queue(here),
+      served: served(here)
     })
   )
