@@ -123,5 +123,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a condition: `hop === undefined` → `false` (2)":
       "words: without a report nothing is said of DMARC, either",
     "a call: `find` → `findLast`": "each method is there once"
+  },
+  erase_person: {
+    "a lock dropped: `for update`":
+      "closing the account, which follows, takes the lock, or the new address does"
   }
 }

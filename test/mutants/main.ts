@@ -1,12 +1,13 @@
 /**
  * `npm run mutants -- [NAME…]`: plants faults, one at a time, runs the tests that hold the place, and says which faults nothing
- * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function).
+ * notices. In the pure rules (NAME: a part of a file's path), with `--sql` in the functions of the migrations (NAME: a function, or an area).
  * `--tests PATH` runs these tests in place of the area's, `--only WORDS` plants the faults that are about them, `--every N` one of N
  * (a sample), `--list` runs nothing, `--own` runs the tests of its ring that import the file, and no other. At the end stands a table by
  * area, and below it what is left, by name; what changes nothing, or words alone, is named with its reason in `equivalent.ts`.
  *
  * Faults of rules go first all at once: the modules hold all of theirs, and each test runs again for each fault that it asked for, in
- * its own time; for what is asked for while a module loads, the modules load anew. What nobody noticed then, `--quick` leaves as it
+ * its own time; for what is asked for while a module loads, the modules load anew. Those of functions go the same way: each test runs
+ * again, on the rows that it began with, for each fault of the functions that it reaches. What nobody noticed then, `--quick` leaves as it
  * is; else each of it is planted alone, and all tests run: tests that cannot be repeated need that.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

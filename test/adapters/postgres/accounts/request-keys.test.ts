@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 
 import * as RequestKeys from "../../../../src/adapters/postgres/accounts/request-keys.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
@@ -10,7 +10,6 @@ import { suite } from "../../../contracts/accounts/request-keys.ts"
 import { customer } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
 
 const stores = Layer.provideMerge(RequestKeys.layer, postgres)
 const window = Duration.minutes(1)
@@ -57,8 +56,26 @@ it.live("of attempts that find a dead one at the same moment, one goes on", () =
     const keys = yield* Keys
     const request = { customerId: yield* customer(1), keyHash: anyId(), requestHash: "r", callId: anyId() }
     yield* keys.hold({ ...request, lease: anyId(), window: Duration.zero })
+    const sql = yield* WriteSql
     const next = Effect.suspend(() => keys.hold({ ...request, lease: anyId(), window }))
-    assert.strictEqual((yield* whileOpen(next, next)).state, "busy")
+    const held = yield* Latch.make(false)
+    const both = yield* Effect.forkChild(
+      Effect.andThen(held.await, Effect.all([next, next], { concurrency: 2 }))
+    )
+    // Both have come to the key before either of them has it.
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`select from request_keys where key_hash = ${request.keyHash} for update`
+        yield* held.open
+        yield* sql<{ readonly n: number }>`select count(*)::integer as n
+          from pg_stat_clear_snapshot(), pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.pipe(
+          Effect.repeat({ until: ([row]) => row?.n === 2 })
+        )
+      })
+    )
+    const states = (yield* Fiber.join(both)).map(({ state }) => state)
+    assert.deepStrictEqual(states.toSorted(), ["busy", "held"])
   }).pipe(Effect.provide(stores))
 )
 

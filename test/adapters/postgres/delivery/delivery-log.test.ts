@@ -84,6 +84,27 @@ describe("sweeps on PostgreSQL", () => {
     }).pipe(Effect.provide(Layer.fresh(layerLog)))
   )
 
+  it.live("an alert about a mail whose row is gone is dropped once it is due, and no other", () =>
+    Effect.gen(function* () {
+      const log = yield* DeliveryLog
+      const sql = yield* WriteSql
+      const gone = yield* log.record(deliveryEvent({ providerMessageId: "gone" }))
+      const kept = yield* log.record(deliveryEvent({ providerMessageId: "kept" }))
+      yield* sql`delete from email_log where id = ${gone.sendId}::uuid`
+      assert.isUndefined(yield* log.claimDueAlert)
+      const left = Effect.map(
+        sql<{
+          readonly id: string
+        }>`select send_id as id from email_alerts order by send_id = ${kept.sendId}::uuid`,
+        (rows) => rows.map(({ id }) => id)
+      )
+      assert.deepStrictEqual(yield* left, [gone.sendId, kept.sendId])
+      yield* letAlertsAge("1 hour")
+      assert.strictEqual((yield* log.claimDueAlert)?.sendId, kept.sendId)
+      assert.deepStrictEqual(yield* left, [kept.sendId])
+    }).pipe(Effect.provide(Layer.fresh(layerLog)))
+  )
+
   it.live("a claim that is confirmed keeps no address", () =>
     Effect.gen(function* () {
       const log = yield* DeliveryLog

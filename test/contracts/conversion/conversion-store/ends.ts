@@ -4,7 +4,10 @@ import { Effect, type Layer } from "effect"
 import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
+  addFile,
+  ask,
   begin,
+  claimInline,
   completeAll,
   cost,
   customer,
@@ -66,6 +69,21 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.deepStrictEqual(yield* store.filesToPurge(10), [{ id: fileId, jobIds: [jobId] }])
         yield* store.filePurged(fileId)
         assert.deepStrictEqual(yield* store.filesToPurge(10), [])
+      })
+    )
+
+    it.effect("deleting a picture that waits for its conversion, or is at it, gives its funds back", () =>
+      Effect.gen(function* () {
+        const { owner, store } = yield* begin(10)
+        for (const isClaimed of [false, true]) {
+          const picture = yield* addFile(owner, 1, "png")
+          yield* ask(owner, picture)
+          assert.strictEqual((yield* funds(owner)).held, 1)
+          const claimed = isClaimed ? yield* claimInline : undefined
+          assert.strictEqual(yield* store.deleteFile(picture, owner), "deleted")
+          assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
+          if (claimed !== undefined) assert.isFalse(yield* store.heartbeatInline(claimed, WINDOW))
+        }
       })
     )
 
