@@ -35,6 +35,7 @@ export const OWN_ATTRIBUTES: ReadonlyMap<string, ReadonlyArray<string>> = new Ma
   ["colgroup", ["span"]],
   ["details", ["data-scan"]],
   ["dl", ["data-element"]],
+  ["h1", ["data-title"]],
   ["img", ["src", "alt", "width", "height", "data-image", "data-region", "data-decorative"]],
   ["input", ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"]],
   ["li", ["value", "data-open", "data-cut"]],
