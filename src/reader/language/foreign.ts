@@ -60,7 +60,7 @@ export const mayBeIn = (text: string, lang: string): boolean => {
   if (!BEYOND_LATIN.test(sample)) return true
   const said = lang.toLowerCase().split("-")[0] ?? lang
   const letters = countOf(sample, /\p{L}/gu)
-  const script = SCRIPTS.find((one) => letters > 0 && countOf(sample, one.letters) >= SHARE * letters)
+  const script = SCRIPTS.find((known) => letters > 0 && countOf(sample, known.letters) >= SHARE * letters)
   if (script === undefined || script.languages.includes(said)) return true
   return !isKnown(said) && !SCRIPTS.some(({ languages }) => languages.includes(said))
 }

@@ -50,7 +50,7 @@ const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Sp
 /** What begins an item's words and is no word of them: its marker, or a sign that no other list is marked with. */
 const markIn = (text: string): string => {
   const marker = markerOf(text)
-  return marker === undefined ? (/^\p{So}\s+/u.exec(text)?.[0] ?? "") : text.slice(0, marker.length)
+  return marker === undefined ? (/^\p{So}\s+/u.exec(text)?.[0] ?? "") : text.slice(0, marker.skipped)
 }
 
 /** An item without a label element may have its marker in its words. */

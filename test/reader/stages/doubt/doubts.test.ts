@@ -279,8 +279,8 @@ describe("a page is doubted", () => {
   it("with words that others stand over, on a fill like paper; not where the same are drawn twice", () => {
     const price = run("The price is 1200 euros a year", 60, 500)
     const fill = { ...rule(118, 490, 190, 504), color: 0xffffff, filled: true }
-    const over = (words: string, drawings = [fill]) =>
-      doubtsOn([...text, price, run(words, 125, 500)], { drawings }).includes("unseen_text")
+    const over = (other: string, drawings = [fill]) =>
+      doubtsOn([...text, price, run(other, 125, 500)], { drawings }).includes("unseen_text")
     assert.isTrue(over("900 euros"))
     assert.isFalse(over("1200 euros"))
     assert.isFalse(over("900 euros", []))

@@ -288,7 +288,7 @@ describe("a tagged page", () => {
   })
 
   it("has heads of tables that no tag names, by their looks; those of tags alone where there are some", () => {
-    const table = (type: string, first: ReadonlyArray<string>, face = FONT.plain) =>
+    const table = (type: string, first: ReadonlyArray<string>, face: number = FONT.plain) =>
       made(
         [first, ["Oslo", "12", "30"], ["Rome", "9", "28"]].flatMap((row, y) =>
           row.map((text, x) =>

@@ -219,12 +219,12 @@ const withNumber = (node: MathNode): ReadonlyArray<MathNode> => {
       children.some((text) => !isNode(text) && text.includes("#"))
     )
   const at = node.children.findIndex(isMarked)
-  const run = node.children[at]
-  if (run === undefined || !isNode(run)) return [node]
+  const marked = node.children[at]
+  if (marked === undefined || !isNode(marked)) return [node]
   const [before, behind] = [node.children.slice(0, at), node.children.slice(at + 1)]
   return [
-    { ...node, children: [...before, withText(run, (text) => text.slice(0, text.indexOf("#")))] },
-    { ...node, children: [withText(run, (text) => text.slice(text.indexOf("#") + 1)), ...behind] }
+    { ...node, children: [...before, withText(marked, (text) => text.slice(0, text.indexOf("#")))] },
+    { ...node, children: [withText(marked, (text) => text.slice(text.indexOf("#") + 1)), ...behind] }
   ]
 }
 
@@ -233,8 +233,8 @@ const equations = (node: MathNode): HtmlElement => {
   const isNumbered = isOn(property(node, "maxDist") ?? "0")
   return table(
     childrenOf(node, "e").map((one) => {
-      const row = withoutAlignment(one)
-      return isNumbered ? withNumber(row) : [row]
+      const aligned = withoutAlignment(one)
+      return isNumbered ? withNumber(aligned) : [aligned]
     })
   )
 }
