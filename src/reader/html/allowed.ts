@@ -75,7 +75,8 @@ export const VALUES: ReadonlyMap<string, RegExp> = new Map([
   ["data-image", /^\d{1,5}$/],
   ["data-scan", /^(good|poor|nothing)$/],
   ["data-region", /^\d{1,5}(?: \d{1,5}){3,4}$/],
-  ["data-element", /^\d{1,9}$/]
+  ["data-element", /^\d{1,9}$/],
+  ["data-title", /^$/]
 ])
 
 /** Kinds of controls that a form on paper has. */
