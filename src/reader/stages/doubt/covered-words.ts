@@ -20,10 +20,13 @@ const isFill = (drawing: Drawing): boolean => drawing.kind === "image" || (drawi
 
 const isOf = (drawing: Drawing, color: number): boolean => drawing.kind === "path" && drawing.color === color
 
+/** Height of a fill from which on it hides letters, in font sizes: thinner ones strike them. */
+const HIDING = 0.6
+
 /** How many letters of a run are within a box. */
-const lettersIn = ({ box, edges, text }: TextRun, { x0, x1, y0, y1 }: Box): number => {
+const lettersIn = ({ box, edges, size, text }: TextRun, { x0, x1, y0, y1 }: Box): number => {
   const middle = (box.y0 + box.y1) / 2
-  if (middle < y0 || middle > y1 || box.x1 < x0 || box.x0 > x1) return 0
+  if (y1 - y0 < HIDING * size || middle < y0 || middle > y1 || box.x1 < x0 || box.x0 > x1) return 0
   return edges.slice(0, -1).filter((edge, at) => {
     const centre = (edge + (edges[at + 1] ?? edge)) / 2
     return centre > x0 && centre < x1 && /\p{L}/u.test(text.charAt(at))

@@ -271,7 +271,8 @@ describe("a page is doubted", () => {
       [fill(58, 490, 180, 504, 0x3366cc)],
       [fill(20, 400, 560, 700), fill(58, 490, 180, 504, 0xffffff)],
       [fill(60, 492, 182, 506), fill(58, 490, 180, 504, 0xeeeeee)],
-      [fill(58, 505, 180, 506)]
+      [fill(58, 505, 180, 506)],
+      [fill(58, 496.5, 180, 497.5)]
     ])
       assert.deepEqual(doubtsOn([...text, name], { drawings }), [])
   })
