@@ -264,15 +264,18 @@ describe("a page is doubted", () => {
       color,
       filled: true
     })
-    const bar = fill(58, 490, 180, 504)
+    const bar = fill(58, 490, 152, 504)
     for (const one of [bar, fill(58, 490, 90, 504)])
       assert.deepEqual(doubtsOn([...text, name], { drawings: [one] }), ["unseen_text"])
     for (const drawings of [
-      [fill(58, 490, 180, 504, 0x3366cc)],
-      [fill(20, 400, 560, 700), fill(58, 490, 180, 504, 0xffffff)],
-      [fill(60, 492, 182, 506), fill(58, 490, 180, 504, 0xeeeeee)],
-      [fill(58, 505, 180, 506)],
-      [fill(58, 496.5, 180, 497.5)]
+      [fill(58, 490, 152, 504, 0x3366cc)],
+      [fill(20, 400, 560, 700), fill(58, 490, 152, 504, 0xffffff)],
+      [fill(60, 492, 154, 506), fill(58, 490, 152, 504, 0xeeeeee)],
+      [fill(58, 505, 152, 506)],
+      [fill(58, 496.5, 180, 497.5)],
+      // The frame of a cell.
+      [fill(56, 484, 152, 510)],
+      [fill(56, 490, 240, 504)]
     ])
       assert.deepEqual(doubtsOn([...text, name], { drawings }), [])
   })
