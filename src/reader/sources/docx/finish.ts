@@ -105,7 +105,7 @@ const textOfHtml = (html: string): string => html.replaceAll(/<[^<>]*>/g, "").tr
 
 const [TABLE, TABLE_END] = ["<table>", "</table>"]
 
-/** Whether a document names its tables below them: more captions stand behind a table alone than before one alone. */
+/** Whether a document puts captions below its tables: more of them follow a table than precede one. */
 const namesBelow = (starts: ReadonlyArray<RegExpExecArray>, html: string): boolean => {
   const sides = starts.map(({ index }) => {
     const isBehind = html.endsWith(TABLE_END, index)

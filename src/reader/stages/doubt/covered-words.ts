@@ -51,7 +51,7 @@ const isBar = ({ x0, x1, y0, y1 }: Box, run: TextRun, words: ReadonlyArray<TextR
   )
 }
 
-/** Whether the smallest thing around some letters is a fill of their own colour, and nothing else is about as small. */
+/** Whether the smallest shape around some letters has their colour, and no other shape is about as small. */
 const isBlackedOut = (
   run: TextRun,
   words: ReadonlyArray<TextRun>,
@@ -66,7 +66,7 @@ const isBlackedOut = (
   return around.every((fill) => isOf(fill, run.color) || areaOf(fill.box) > AS_LARGE * areaOf(first.box))
 }
 
-/** Whether other words stand at the same place, on a fill in the colour of the paper. */
+/** Whether other words overlap these, on a fill in the colour of the paper. */
 const isWrittenOver = (one: TextRun, words: ReadonlyArray<TextRun>, fills: ReadonlyArray<Drawing>): boolean =>
   fills.some((fill) => fill.kind === "path" && isPale(fill.color) && centreIn(one.box, fill.box, 1)) &&
   words.some(

@@ -24,8 +24,8 @@ export const headingsIn = (nodes: ReadonlyArray<StructureNode>, depth = 0): Read
         .flatMap((node) => (HEADING.test(node.type) ? [node] : headingsIn(node.children, depth + 1)))
 
 /**
- * Whether a paragraph is the title of a document whose first page has these headings: above them, and larger than they are. Word
- * processors have a style for titles, which they tag as a paragraph.
+ * Whether a paragraph above these headings of the first page, larger than all of them, is the title of the document. Word processors have
+ * a style for titles, and tag it as a paragraph.
  */
 export const isTitleAbove =
   (headings: ReadonlyArray<StructureElement>, inline: TaggedInline) =>

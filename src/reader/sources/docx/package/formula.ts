@@ -210,7 +210,7 @@ const withText = (node: MathNode, change: (text: string) => string): MathNode =>
 /** Drops `&`, the alignment mark of stacked equations. */
 const withoutAlignment = (node: MathNode): MathNode => withText(node, (text) => text.replaceAll("&", ""))
 
-/** What stands behind the `#` of an equation is its number, a cell of its own. */
+/** The number of an equation follows a `#`; it gets its own cell. */
 const withNumber = (node: MathNode): ReadonlyArray<MathNode> => {
   const isMarked = (child: MathNode["children"][number]): boolean =>
     isNode(child) &&

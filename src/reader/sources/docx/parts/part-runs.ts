@@ -3,7 +3,7 @@ import { isOff, type Styles } from "../package/styles.ts"
 import { NOTE_MARKS } from "./element-names.ts"
 import type { PartOutput } from "./part-output.ts"
 
-/** Fonts whose letters are signs. */
+/** Fonts that show symbols in place of letters. */
 const SIGNS: ReadonlySet<string> = new Set(["Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"])
 /** Where such a font has its signs among the characters that mean nothing by themselves. */
 const PRIVATE = 0xf000
@@ -13,7 +13,7 @@ interface Run {
   isHidden: boolean
   /** The font of its words, where that is one of signs. */
   signs: string | undefined
-  /** A note whose mark the author has written is named; the mark comes next. */
+  /** A note was referred to whose mark the author wrote; the mark comes next. */
   isMarkNext: boolean
 }
 

@@ -108,7 +108,7 @@ export class PartTables {
     if (table?.said !== undefined && table.rows === 1) table.said.text = ""
   }
 
-  /** A cell that is merged into the one before it is none. */
+  /** Drops a cell that is merged into the one before it, and widens that one. */
   #join(): void {
     const { cell, merged } = this.#tables.at(-1) ?? {}
     if (cell === undefined || merged === undefined || !cell.isJoined) return
