@@ -35,6 +35,7 @@ export const OWN_ATTRIBUTES: ReadonlyMap<string, ReadonlyArray<string>> = new Ma
   ["colgroup", ["span"]],
   ["details", ["data-scan"]],
   ["dl", ["data-element"]],
+  ["h1", ["data-title"]],
   ["img", ["src", "alt", "width", "height", "data-image", "data-region", "data-decorative"]],
   ["input", ["type", "value", "checked", "disabled", "required", "readonly", "maxlength", "aria-label"]],
   ["li", ["value", "data-open", "data-cut"]],
@@ -74,7 +75,8 @@ export const VALUES: ReadonlyMap<string, RegExp> = new Map([
   ["data-image", /^\d{1,5}$/],
   ["data-scan", /^(good|poor|nothing)$/],
   ["data-region", /^\d{1,5}(?: \d{1,5}){3,4}$/],
-  ["data-element", /^\d{1,9}$/]
+  ["data-element", /^\d{1,9}$/],
+  ["data-title", /^$/]
 ])
 
 /** Kinds of controls that a form on paper has. */

@@ -1,4 +1,4 @@
-import { foreign } from "../language/foreign.ts"
+import { foreign, mayBeIn } from "../language/foreign.ts"
 import {
   element,
   type HtmlElement,
@@ -127,7 +127,7 @@ class Page {
 
   #attributes(of: HtmlElement): Record<string, string | undefined> {
     const { id, lang, role, ...rest } = of.attributes
-    const language = languageTag(lang)
+    const language = mayBeIn(textOf(of.children), lang ?? "") ? languageTag(lang) : undefined
     return {
       ...rest,
       id: this.#id(id),
@@ -189,7 +189,7 @@ class Page {
   /** Attributes of a block, with the language and direction of its words where they are in another language than the document's. */
   #inLanguage(node: HtmlElement, children: ReadonlyArray<HtmlNode>): Record<string, string | undefined> {
     const own = this.#attributes(node)
-    if (node.attributes["lang"] !== undefined) return own
+    if (mayBeIn(textOf(children), node.attributes["lang"] ?? "en") && node.attributes["lang"]) return own
     const { dir, lang } = foreign(textOf(children), this.#context.lang) ?? {}
     return { ...own, lang, dir: own["dir"] ?? dir }
   }

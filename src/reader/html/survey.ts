@@ -121,8 +121,9 @@ export class Surveyor {
       if (!HEADING.test(name)) this.#look(children, page)
       else if (this.#headings.length < MAX_HEADINGS) {
         const text = lineOf(phrases(children))
-        if (text !== "")
-          this.#headings.push({ level: Number(name.slice(1)), text: text.slice(0, MAX_HEADING_TEXT), page })
+        const isTitle = attributes["data-title"] !== undefined && this.#headings.length === 0
+        const level = isTitle ? 0 : Number(name.slice(1))
+        if (text !== "") this.#headings.push({ level, text: text.slice(0, MAX_HEADING_TEXT), page })
       }
     }
   }

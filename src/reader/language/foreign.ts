@@ -51,6 +51,20 @@ const countOf = (text: string, letters: RegExp): number => text.match(letters)?.
 
 export const isFromRight = (lang: string): boolean => /^(ar|fa|he|ur|yi|ps|sd|ug|dv)\b/.test(lang)
 
+/**
+ * Whether a text may be in the language that it is said to be in: word processors say their default of words in any script, "Hindi" of
+ * Arabic ones. Of languages that are not known here everything may be so.
+ */
+export const mayBeIn = (text: string, lang: string): boolean => {
+  const sample = text.slice(0, MAX_LETTERS)
+  if (!BEYOND_LATIN.test(sample)) return true
+  const said = lang.toLowerCase().split("-")[0] ?? lang
+  const letters = countOf(sample, /\p{L}/gu)
+  const script = SCRIPTS.find((known) => letters > 0 && countOf(sample, known.letters) >= SHARE * letters)
+  if (script === undefined || script.languages.includes(said)) return true
+  return !isKnown(said) && !SCRIPTS.some(({ languages }) => languages.includes(said))
+}
+
 /** What is said of a passage. */
 interface Passage {
   readonly lang: string | undefined

@@ -70,7 +70,7 @@ interface Placed {
 
 export interface Heading extends Placed {
   readonly kind: "heading"
-  /** 1 is the document's title; normalised in assembly. */
+  /** 0 is what is tagged as the document's title, 1 what may be; normalised in assembly. */
   readonly level: number
   /** Size of its type, in points, for a block from a page. */
   readonly size?: number | undefined

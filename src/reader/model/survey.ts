@@ -18,7 +18,7 @@ export interface ContentsEntry {
   readonly id: string
 }
 
-/** A heading as a page gives it; its page from 0. */
+/** A heading as a page gives it, on level 0 where it is the first one and tagged as the title; its page from 0. */
 export interface FoundHeading {
   readonly level: number
   readonly text: string

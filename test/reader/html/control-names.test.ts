@@ -19,9 +19,19 @@ describe("names of controls", () => {
     assert.deepStrictEqual(namesOf(`<p>Yes ${tick}<br>No ${tick}</p>`), ["Yes", "No"])
   })
 
-  it("are never those of another block, cell or item, and none where no word is", () => {
+  it("are those of the cells around one that is alone in its cell", () => {
+    const table = (...rows: ReadonlyArray<ReadonlyArray<string>>) =>
+      `<table>${rows.map((cells) => `<tr>${cells.map((cell) => `<td><p>${cell}</p></td>`).join("")}</tr>`).join("")}</table>`
+    assert.deepStrictEqual(namesOf(table([tick, "Letter"], [tick, "Passport"])), ["Letter", "Passport"])
+    assert.deepStrictEqual(namesOf(table(["Name:", field], ["Port", field])), ["Name", "Port"])
+    const asked = table(["", "Yes", "No"], ["Ship", tick, tick])
+    assert.deepStrictEqual(namesOf(asked), ["Ship, Yes", "Ship, No"])
+    assert.deepStrictEqual(namesOf(table([tick, `Other ${tick}`], ["", field])), ["Other"])
+  })
+
+  it("are never those of another block or item, and none where no word is", () => {
     assert.deepStrictEqual(namesOf(`<p>Before</p><p>${tick}</p>`), [])
-    assert.deepStrictEqual(namesOf(`<table><tr><td>Ship</td><td>${tick}</td></tr></table>`), [])
+    assert.deepStrictEqual(namesOf(`<table><tr><td></td><td>${tick}</td></tr></table>`), [])
     assert.deepStrictEqual(namesOf(`<ul><li>One ${tick}<ul><li>Two</li></ul></li></ul>`), ["One"])
   })
 

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { placeHeading, startHeadings } from "../../../src/reader/html/survey.ts"
+import { parseFragment } from "../../../src/reader/html/parse-fragment.ts"
+import { placeHeading, planOf, startHeadings, Surveyor } from "../../../src/reader/html/survey.ts"
 
 const placed = (levels: ReadonlyArray<number>, ownTitle: boolean): ReadonlyArray<number> => {
   let state = startHeadings(ownTitle)
@@ -20,6 +21,21 @@ describe("headings of a document", () => {
   it("close gaps, and every first-level heading but the title is a second", () => {
     assert.deepStrictEqual(placed([1, 3, 5, 3, 1, 2], true), [1, 2, 3, 2, 2, 3])
     assert.deepStrictEqual(placed([1, 2, 1, 4], false), [2, 3, 2, 3])
+  })
+
+  it("are below the first one where that is tagged as the title, whatever their level; a later one is none", () => {
+    const ownTitleOf = (html: string): boolean => {
+      const surveyor = new Surveyor()
+      surveyor.add(parseFragment(html))
+      return planOf(
+        surveyor.survey(),
+        { lang: undefined, title: undefined },
+        { detect: () => "en", name: "scan.pdf" }
+      ).ownTitle
+    }
+    assert.isTrue(ownTitleOf('<h1 data-title="">Annual report</h1><h1>Members</h1>'))
+    assert.isFalse(ownTitleOf("<h1>Annual report</h1><h1>Members</h1>"))
+    assert.isFalse(ownTitleOf('<h1>Members</h1><h1 data-title="">Annual report</h1>'))
   })
 
   it("have at most one h1 and skip no level, whatever the pages say", () => {

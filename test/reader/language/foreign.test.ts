@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-import { foreign } from "../../../src/reader/language/foreign.ts"
+import { foreign, mayBeIn } from "../../../src/reader/language/foreign.ts"
 
 describe("a passage in another script", () => {
   it("has its language, and its direction where that is another", () => {
@@ -107,6 +107,38 @@ describe("a passage in another language of the same script", () => {
         const found = foreign(all.join(" "), lang)
         if (all.length < 14) assert.isUndefined(found)
         assert.notStrictEqual(found?.lang, lang.split("-")[0])
+      })
+    )
+  })
+})
+
+describe("the language that a text is said to be in", () => {
+  it("is none that is written in another script; what is not known may be", () => {
+    for (const [text, lang] of [
+      ["تقرير سنوي", "hi-IN"],
+      ["דוח שנתי", "en-US"],
+      ["Годовой отчёт", "de"],
+      ["年度报告", "ar"]
+    ] as const)
+      assert.isFalse(mayBeIn(text, lang), `${text} ${lang}`)
+    for (const [text, lang] of [
+      ["تقرير سنوي", "fa-IR"],
+      ["דוח שנתי", "yi"],
+      ["Годовой отчёт", "tt"],
+      ["年度报告", "zh-Hant-TW"],
+      ["Annual report", "hi-IN"],
+      ["Résumé", "ar"],
+      ["2023 – 3/5", "he"],
+      ["the word отчёт in a sentence", "en"]
+    ] as const)
+      assert.isTrue(mayBeIn(text, lang), `${text} ${lang}`)
+  })
+
+  it("is decided of any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string(), (text, lang) => {
+        assert.strictEqual(mayBeIn(text, lang), mayBeIn(text, lang))
+        if (!/\p{L}/u.test(text)) assert.isTrue(mayBeIn(text, lang))
       })
     )
   })

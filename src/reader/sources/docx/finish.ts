@@ -1,4 +1,5 @@
 import { serialize } from "../../model/html-tree.ts"
+import { isTableCaption } from "../../stages/lines/markers.ts"
 import type { Marks, Meaning } from "./package/marks.ts"
 
 type Item = Extract<Meaning, { readonly kind: "item" }>
@@ -100,10 +101,33 @@ const withRowHeads = (html: string, marks: Marks<Meaning>): string => {
 /** A paragraph of pictures alone. */
 const PICTURES = /^<p>((?:<img [^<>]*>\s*)+)<\/p>$/
 
+const textOfHtml = (html: string): string => html.replaceAll(/<[^<>]*>/g, "").trim()
+
+const [TABLE, TABLE_END] = ["<table>", "</table>"]
+
+/** Whether a document puts captions below its tables: more of them follow a table than precede one. */
+const namesBelow = (starts: ReadonlyArray<RegExpExecArray>, html: string): boolean => {
+  const sides = starts.map(({ index }) => {
+    const isBehind = html.endsWith(TABLE_END, index)
+    const isBefore = html.startsWith(TABLE, html.indexOf("</p>", index) + "</p>".length)
+    return isBehind === isBefore ? 0 : isBehind ? 1 : -1
+  })
+  return sides.reduce<number>((sum, side) => sum + side, 0) > 0
+}
+
+/** The place of a table that ends there and neither has a caption nor holds another table; -1 where none does. */
+const tableAbove = (before: string): number => {
+  if (!before.endsWith(TABLE_END)) return -1
+  const at = before.lastIndexOf(TABLE)
+  const isOne = before.indexOf(TABLE_END, at) === before.length - TABLE_END.length
+  return isOne && !before.startsWith("<caption>", at + TABLE.length) ? at : -1
+}
+
 /** Moves captions into the tables and pictures next to them. Linear: each is looked for between two captions. */
 const withCaptions = (html: string, marks: Marks<Meaning>): string => {
   const start = new RegExp(`<p>${marks.pattern}`, "g")
   const starts = [...html.matchAll(start)].filter(([, digits]) => marks.meaningOf(digits)?.kind === "caption")
+  const areBelow = namesBelow(starts, html)
   let before = html.slice(0, starts[0]?.index)
   const parts: Array<string> = []
   for (const [at, { 0: found, index }] of starts.entries()) {
@@ -115,9 +139,15 @@ const withCaptions = (html: string, marks: Marks<Meaning>): string => {
     const next = after.indexOf("</p>") + "</p>".length
     const below = PICTURES.exec(after.slice(0, next))?.[1]
     const figure = (pictures: string) => `<figure>${pictures}<figcaption>${caption}</figcaption></figure>`
-    if (after.startsWith("<table>")) {
-      parts.push(before, `<table><caption>${caption}</caption>`)
-      before = after.slice("<table>".length)
+    const table = tableAbove(before)
+    const isAbove = after.startsWith(TABLE) && above === undefined
+    if (table >= 0 && (areBelow || !isAbove) && isTableCaption(textOfHtml(caption))) {
+      const inside = before.slice(table + TABLE.length)
+      parts.push(before.slice(0, table), `${TABLE}<caption>${caption}</caption>${inside}`)
+      before = after
+    } else if (isAbove) {
+      parts.push(before, `${TABLE}<caption>${caption}</caption>`)
+      before = after.slice(TABLE.length)
     } else if (above !== undefined) {
       parts.push(before.slice(0, last), figure(above))
       before = after
@@ -169,16 +199,23 @@ const withChunks = (html: string, marks: Marks<Meaning>): string =>
     return meaning?.kind === "chunk" ? meaning.html : found
   })
 
-/** mammoth writes notes' marks as plain links. */
-const withNoteRoles = (html: string): string =>
-  html.replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
+/** mammoth writes notes' marks as plain links, with a number also where the author has written the mark, and raised once more. */
+const withNoteRoles = (html: string, marks: Marks<Meaning>): string =>
+  html
+    .replaceAll(/<a href="#((?:foot|end)note-\d+)" id=/g, '<a role="doc-noteref" href="#$1" id=')
+    .replaceAll(
+      new RegExp(`\\[\\d{1,6}\\](</a></sup>)${marks.pattern}([^<>]{1,40}?)${marks.pattern}`, "g"),
+      (found, end: string, begin: string, mark: string) =>
+        marks.meaningOf(begin)?.kind === "noteMark" ? `${mark}${end}` : found
+    )
+    .replaceAll(/<sup>(<sup><a role="doc-noteref" [^<>]*>[^<>]*<\/a><\/sup>)<\/sup>/g, "$1")
 
 /** Replaces the marks in mammoth's HTML by what they represent. */
 export const finish = (html: string, marks: Marks<Meaning>): string =>
   withChunks(
     [withRowHeads, withNumbersOfCells, withWholes, withNumbers, withCaptions, withDirections].reduce(
       (written, step) => step(written, marks),
-      withNoteRoles(html)
+      withNoteRoles(html, marks)
     ),
     marks
   ).replaceAll(new RegExp(marks.pattern, "g"), (_, digits: string) => {

@@ -66,7 +66,7 @@ const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowC
   spans: spansOf(
     group.lines,
     { ...context.inline, ignoreBold: true },
-    isBulleted(group) ? group.marker?.length : 0
+    isBulleted(group) ? group.marker?.skipped : 0
   )
 })
 

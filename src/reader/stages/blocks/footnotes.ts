@@ -1,7 +1,7 @@
 import type { Block, Footnote, Span } from "../../model/block.ts"
 import { isCode, type Line } from "../lines/line.ts"
 import type { Group } from "../lines/paragraphs.ts"
-import { isNoteMark } from "../lines/segment.ts"
+import { isNoteMark } from "../runs/raised-marks.ts"
 
 /** Largest size of notes and other small print, as a share of the text's size. */
 export const SMALLER = 0.94

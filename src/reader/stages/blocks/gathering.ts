@@ -49,7 +49,14 @@ export const paragraph = (group: Group, context: GatheringContext, broken = fals
 })
 
 /** Entries of a table of contents are a list without marks. */
-const ENTRY: Marker = { ordered: false, length: 0, number: undefined, style: undefined, dress: "" }
+const ENTRY: Marker = {
+  ordered: false,
+  length: 0,
+  skipped: 0,
+  number: undefined,
+  style: undefined,
+  dress: ""
+}
 
 /** Greatest distance of an item's further content to the left of its words, and below, in font sizes. */
 const OUT = 0.6
@@ -153,7 +160,7 @@ export class Gathering {
       if (within && this.#isNear(group.lines[0])) append(last.item.blocks, this.#takeBelow())
       else this.#flushItems()
     }
-    const spans = spansOf(group.lines, this.#context.inline, marker.length)
+    const spans = spansOf(group.lines, this.#context.inline, marker.skipped)
     const seam = seamOf(group, this.#context)
     this.#items.push({
       group,

@@ -5,6 +5,7 @@ import type { Drawing } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { isTypewriter, lengthOf } from "../lines/segment.ts"
 import { upwardMoves } from "../tagged/suspects.ts"
+import { hasCovered, isPale } from "./covered-words.ts"
 import { isInOtherOrder } from "./order-doubts.ts"
 import { hasCellsLeftOver } from "./table-doubts.ts"
 
@@ -35,14 +36,10 @@ const goesUp = ({ analysis, byTags }: ReadPage): boolean => {
   return up >= FEWEST_UP && up > PART_UP * moves
 }
 
-/** Channels of a colour that is as good as the paper's, and the fewest letters in it that count. */
-const PALE = 0xf4
+/** Fewest letters in the colour of the paper that count. */
 const FEWEST_UNSEEN = 3
 /** Runs that are compared with what is drawn. */
 const MOST_COMPARED = 200
-
-const isPale = (color: number): boolean =>
-  (color >> 16) % 0x100 >= PALE && (color >> 8) % 0x100 >= PALE && color % 0x100 >= PALE
 
 const isGround = (drawing: Drawing): boolean =>
   drawing.kind === "image" || (drawing.filled && !isPale(drawing.color))
@@ -147,8 +144,8 @@ export const DOUBT_RULES: ReadonlyArray<DoubtRule> = [
   },
   {
     id: "unseen_text",
-    why: "text in the colour of the paper is for machines, or lost its ground",
-    holds: hasUnseen
+    why: "text in the colour of the paper is for machines, or lost its ground; what is blacked out or written over was to go",
+    holds: (page) => hasUnseen(page) || hasCovered(page.analysis.page)
   },
   {
     id: "odd_angles",

@@ -6,6 +6,8 @@ export interface Marker {
   readonly ordered: boolean
   /** Characters up to the item's words. */
   readonly length: number
+  /** How many of them are no words of the item: a mark that says whether something is done is one of them. */
+  readonly skipped: number
   /** The item's number, where it is ordered. */
   readonly number: number | undefined
   readonly style: "1" | "a" | "A" | "i" | "I" | undefined
@@ -13,9 +15,11 @@ export interface Marker {
   readonly dress: string
 }
 
-const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✓✔✦❖·*–—-]|[\ue000-\uf8ff])(?:\s+|$)/u
+const BULLET = /^([•◦▪▫‣⁃∙●○■□◆◇►▶➢➤✦❖·*–—-]|[\ue000-\uf8ff])(?:\s+|$)/u
 /** Characters that are always bullets, even when the words follow without a space. */
 const SURE_BULLET = /^[•◦▪‣●■◆►➢❖\ue000-\uf8ff]\s*/u
+/** Marks that say of their item that it holds, or does not, or is to be done. */
+const SAYING = /^[✓✔✗✘✕☐☑☒🗹🗷](?:\s+|$)/u
 /** No list has 500 items: "XML." and "did." end sentences. */
 const NUMBERED = /^(\(?)(\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z])([.)])(?:\s+|$)/
 /** A day with its month and year, alone on its line ("17. Januar 2022"), and a person's initials ("A. B. Stone"): no items. */
@@ -46,11 +50,13 @@ export const romanValue = (text: string): number | undefined => {
 
 /** The marker that a line begins with. A single letter that is also a Roman numeral counts as one where it is `i`, `v` or `x`. */
 export const markerOf = (text: string): Marker | undefined => {
-  const bullet = SURE_BULLET.exec(text) ?? BULLET.exec(text)
+  const saying = SAYING.exec(text)
+  const bullet = saying ?? SURE_BULLET.exec(text) ?? BULLET.exec(text)
   if (bullet !== null)
     return {
       ordered: false,
       length: bullet[0].length,
+      skipped: saying === null ? bullet[0].length : 0,
       number: undefined,
       style: undefined,
       dress: text.charAt(0)
@@ -59,14 +65,15 @@ export const markerOf = (text: string): Marker | undefined => {
   if (numbered === null || NO_ITEM.test(text.trimEnd())) return undefined
   const [all, open = "", value = "", close = ""] = numbered
   const dress = open + close
-  const length = all.length
-  if (/^\d/.test(value)) return { ordered: true, length, number: Number(value), style: "1", dress }
+  const [length, skipped] = [all.length, all.length]
+  if (/^\d/.test(value)) return { ordered: true, length, skipped, number: Number(value), style: "1", dress }
   const upper = value === value.toUpperCase()
   if (value.length > 1 || /^[ivx]$/i.test(value))
-    return { ordered: true, length, number: romanValue(value), style: upper ? "I" : "i", dress }
+    return { ordered: true, length, skipped, number: romanValue(value), style: upper ? "I" : "i", dress }
   return {
     ordered: true,
     length,
+    skipped,
     number: value.toLowerCase().charCodeAt(0) - 96,
     style: upper ? "A" : "a",
     dress

@@ -2,6 +2,7 @@ import { acrossOf, crosses } from "../../model/geometry.ts"
 import { greatest } from "../../model/lists.ts"
 import type { Box, FontFace, FormField, TextRun } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
+import { followsMark, isFullMark, RAISED_HIGH, RAISED_SIZE, SAME_BASELINE } from "../runs/raised-marks.ts"
 
 /** A run, or a part of it, within a line. */
 export interface Piece {
@@ -42,19 +43,8 @@ export const SEGMENT_GAP = 0.9
 /** Greatest overlap of runs on one line, in font sizes; a small run may be in the room above the letter before it. */
 const OVERLAP = -0.35
 const TUCKED = -0.5
-/** How far baselines of one line may differ, in font sizes. */
-const SAME_BASELINE = 0.12
-/** Largest size of a raised mark, as a share of the line's. */
-const RAISED_SIZE = 0.86
-/** Greatest height of a raised mark, in font sizes. */
-const RAISED_HIGH = 0.75
-/** Greatest distance of a note's words behind its raised mark, in font sizes: a tab. */
-const TAB = 5
-
-const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
-
-/** Whether words are the mark of a note, raised or not. */
-export const isNoteMark = (text: string): boolean => NOTE_MARK.test(text)
+/** Least gap that counts as a space, in font sizes. */
+export const SPACE_GAP = 0.13
 
 /** A segment under construction. */
 interface Open {
@@ -107,18 +97,12 @@ const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
   baseline - run.baseline >= run.size &&
   /^\p{L}/u.test(run.text)
 
-/** True when a run's words follow the mark of a note, which is raised and alone so far. */
-const followsMark = ({ baseline, pieces, size, x1 }: Open, run: TextRun): boolean =>
-  pieces.length === 1 &&
-  size <= RAISED_SIZE * run.size &&
-  isNoteMark(pieces[0]?.text ?? "") &&
-  run.box.x0 >= x1 &&
-  run.box.x0 - x1 < TAB * run.size &&
-  run.baseline - baseline > SAME_BASELINE * run.size &&
-  run.baseline - baseline < RAISED_HIGH * run.size
-
 /** How a run continues the segment before it in the stream; undefined where it does not. */
-const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under" | undefined => {
+const continuation = (
+  open: Open,
+  run: TextRun,
+  next: TextRun | undefined
+): "same" | "sup" | "sub" | "under" | undefined => {
   if (followsMark(open, run)) return "under"
   const size = Math.max(open.size, run.size)
   const gap = run.box.x0 - open.x1
@@ -131,6 +115,7 @@ const continuation = (open: Open, run: TextRun): "same" | "sup" | "sub" | "under
   if (smaller && gap < -SAME_BASELINE * size && /^\p{Lu}$/u.test(run.text.trim())) return "same"
   if (followsInitial(open, run)) return "same"
   if (smaller) return shift > 0 ? "sup" : "sub"
+  if (isFullMark(open, run, next)) return "sup"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.
   if (open.size <= RAISED_SIZE * run.size && open.characters <= 4) return "under"
   // A fraction, an accent, a badly set word: one line if they overlap by half.
@@ -153,7 +138,7 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
   const segments: Array<Open> = []
   let open: Open | undefined
   for (const [order, run] of runs.entries()) {
-    const how = open === undefined ? undefined : continuation(open, run)
+    const how = open === undefined ? undefined : continuation(open, run, runs[order + 1])
     if (open === undefined || how === undefined) {
       open = opened(run, order)
       segments.push(open)
@@ -168,9 +153,6 @@ export const segmentsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<Segment>
   }
   return segments.map(withCapitals)
 }
-
-/** Least gap that counts as a space, in font sizes. */
-export const SPACE_GAP = 0.13
 
 /** Whether a reader sees a space between two pieces of a line. */
 export const spaced = (before: Piece, after: Piece): boolean =>

@@ -61,6 +61,16 @@ const wordsBeside = (box: Box, runs: ReadonlyArray<TextRun>): TextRun | undefine
 
 const isTick = ({ text }: TextRun) => /^\s*[xX✓✔✕✗✘]\s*$/u.test(text)
 
+/** How high a letter is, in font sizes. */
+const LETTER = 0.75
+
+/** Where a letter is seen: its run is as high as the face's tallest sign, which is more than a box. */
+const seen = ({ baseline, box, size }: TextRun): Box => ({
+  ...box,
+  y0: baseline - LETTER * size,
+  y1: baseline
+})
+
 /** Adds a run for each such box, and takes its drawing out. */
 export const withDrawnBoxes = (page: PageContent): PageContent => {
   const paths = page.drawings.filter((drawing) => drawing.kind === "path")
@@ -84,7 +94,7 @@ export const withDrawnBoxes = (page: PageContent): PageContent => {
   const ticks = new Set<TextRun>()
   const runs = boxes.map(({ beside, box }): TextRun => {
     const marks = paths.filter((path) => isMark(path, box))
-    const written = page.runs.filter((run) => isTick(run) && isIn(run.box, box))
+    const written = page.runs.filter((run) => isTick(run) && isIn(seen(run), box))
     for (const path of [...marks, ...paths.filter((one) => isBox(one) && isIn(one.box, box))]) taken.add(path)
     for (const run of written) ticks.add(run)
     return {

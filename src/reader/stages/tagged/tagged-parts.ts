@@ -9,8 +9,11 @@ import {
   textOfSpans
 } from "../../model/block.ts"
 import type { StructureElement } from "../../model/page-content.ts"
+import { isBoldLine } from "../lines/line.ts"
 import { markerOf } from "../lines/markers.ts"
 import { isCaptionBlock } from "../page/captions.ts"
+import { NUMERIC } from "../regions/tables/cells/table-cells.ts"
+import { headOf, type Looks } from "../regions/tables/cells/table-head.ts"
 import { rowsAsDrawn } from "./rows-as-drawn.ts"
 import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
 import { type PlacedCell, withDrawnSpans } from "./tagged-spans.ts"
@@ -47,7 +50,7 @@ const withTerm = ({ blocks: [first, ...rest] }: ListItem, term: ReadonlyArray<Sp
 /** What begins an item's words and is no word of them: its marker, or a sign that no other list is marked with. */
 const markIn = (text: string): string => {
   const marker = markerOf(text)
-  return marker === undefined ? (/^\p{So}\s+/u.exec(text)?.[0] ?? "") : text.slice(0, marker.length)
+  return marker === undefined ? (/^\p{So}\s+/u.exec(text)?.[0] ?? "") : text.slice(0, marker.skipped)
 }
 
 /** An item without a label element may have its marker in its words. */
@@ -183,6 +186,24 @@ const rowsOf = (node: StructureElement, head: boolean, depth = 0): ReadonlyArray
     return rowsOf(child, child.type === "THead", depth + 1)
   })
 
+const looksOf = (cell: StructureElement, { inline }: TaggedContext): Looks => {
+  const lines = linesUnder(cell.children, inline)
+  const text = lines.map((line) => line.text).join(" ")
+  return { lines, text, bold: lines.length > 0 && lines.every(isBoldLine), numeric: NUMERIC.test(text) }
+}
+
+const spansOf = ({ attributes }: StructureElement) => ({
+  colSpan: spanOf(attributes["ColSpan"]),
+  rowSpan: spanOf(attributes["RowSpan"])
+})
+
+/** How many rows look like names of columns. */
+const headRowsByLook = (rows: ReadonlyArray<Row>, context: TaggedContext): number =>
+  headOf(
+    rows.map(({ cells }) => cells.map(spansOf)),
+    rows.map(({ cells }) => cells.map((cell) => looksOf(cell, context)))
+  )
+
 /** A table of the structure tree. */
 export const taggedTable = (
   node: StructureElement,
@@ -196,10 +217,21 @@ export const taggedTable = (
     context.inline
   )
   const isHead = ({ cells, head }: Row): boolean =>
-    head || cells.every(({ attributes, type }) => type === "TH" && attributes["Scope"] !== "Row")
+    head ||
+    (cells.some(({ type }) => type === "TH") &&
+      cells.every(
+        ({ attributes, children, type }) =>
+          children.length === 0 || (type === "TH" && attributes["Scope"] !== "Row")
+      ))
   const firstBody = rows.findIndex((row) => !isHead(row))
-  // A table of nothing but headers has none.
-  const headRows = firstBody === -1 ? Math.min(1, rows.length - 1) : firstBody
+  // A table of nothing but headers has none; in one without any the words tell, since many programs tag no cell as a header.
+  const isBare = rows.every(({ cells }) => cells.every(({ type }) => type === "TD"))
+  const headRows =
+    firstBody === -1
+      ? Math.min(1, rows.length - 1)
+      : firstBody === 0 && isBare
+        ? headRowsByLook(rows, context)
+        : firstBody
   const cells = rows.map((row, at) =>
     row.cells.map((cell): PlacedCell => {
       const th = cell.type === "TH" || at < headRows
@@ -215,8 +247,7 @@ export const taggedTable = (
             depth + 1
           ),
           header: at < headRows ? "column" : cell.type === "TH" ? "row" : undefined,
-          colSpan: spanOf(cell.attributes["ColSpan"]),
-          rowSpan: spanOf(cell.attributes["RowSpan"])
+          ...spansOf(cell)
         },
         lines: linesUnder(cell.children, context.inline)
       }

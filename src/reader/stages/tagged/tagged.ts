@@ -37,6 +37,7 @@ import { taggedDrawings } from "./tagged-drawings.ts"
 import { fieldsByContent } from "./tagged-fields.ts"
 import { taggedList, taggedTable } from "./tagged-parts.ts"
 import { pictureOf, picturesBesideFigures } from "./tagged-pictures.ts"
+import { headingsIn, isTitleAbove } from "./tagged-title.ts"
 
 /** Share of the page's characters that its structure has to cover. */
 const ACCOUNTED = 0.85
@@ -210,7 +211,7 @@ const blocksOf = (node: StructureElement, context: TaggedContext, depth: number)
     const spans = inlineSpans([node], inHeading(context.inline))
     const level =
       type === "Title"
-        ? 1
+        ? 0
         : heading?.[1] === undefined
           ? 1 + Math.max(1, context.sections)
           : Number(heading[1])
@@ -304,7 +305,8 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
   const beside = new Map(fields.beside)
   for (const [mcid, blocks] of [...drawings.beside, ...pictures.beside])
     beside.set(mcid, [...(beside.get(mcid) ?? []), ...blocks])
-  const hasHeadings = hasType(structure, /^(H[1-6]?|Title)$/)
+  const headings = headingsIn(structure)
+  const isTitle = isTitleAbove(analysis.page.index === 0 ? headings : [], inline)
   const context: TaggedContext = {
     inline,
     drawn: byMark(loose),
@@ -319,7 +321,7 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
       ),
     listingParagraphs: page.profile.typewritten ? Infinity : 1,
     looksLike: (nodes) => {
-      if (hasHeadings) return undefined
+      if (headings.length > 0) return isTitle(nodes) ? 0 : undefined
       const lines = linesUnder(nodes, inline)
       const [first] = lines
       // A document with tagged paragraphs but no tagged headings shows headings only by their size.
@@ -341,7 +343,3 @@ export const taggedBlocks = (analysis: PageAnalysis, page: PageContext): Readonl
     withCaptions([...blocks, ...beside.values(), ...fields.rest, ...pictures.rest, ...rest].flat())
   )
 }
-
-const hasType = (nodes: ReadonlyArray<StructureNode>, type: RegExp, depth = 0): boolean =>
-  depth < MAX_DEPTH &&
-  nodes.some((node) => isStructure(node) && (type.test(node.type) || hasType(node.children, type, depth + 1)))

@@ -258,7 +258,11 @@ const write = (block: Block, notes: Notes): HtmlNode => {
   const id = notes.places.ids.get(block)
   switch (block.kind) {
     case "heading":
-      return element(`h${Math.min(6, Math.max(1, block.level))}`, { id }, words(block.spans, notes))
+      return element(
+        `h${Math.min(6, Math.max(1, block.level))}`,
+        { id, "data-title": block.level === 0 ? "" : undefined },
+        words(block.spans, notes)
+      )
     case "paragraph":
       return element(
         "p",

@@ -32,6 +32,13 @@ describe("nested lists", () => {
     )
   })
 
+  it("marks that say whether something holds are words of their items; bullets are none", () => {
+    assert.strictEqual(
+      htmlOf(["✔ motor", 60], ["✘ battery", 60], ["☐ tools", 60], ["➤ manual", 60]),
+      "<ul><li>✔ motor</li><li>✘ battery</li><li>☐ tools</li><li>manual</li></ul>"
+    )
+  })
+
   it("bullets between a number and the next one are inside of it without an indent, too", () => {
     assert.strictEqual(
       htmlOf(

@@ -257,6 +257,40 @@ describe("a page is doubted", () => {
     assert.deepEqual(doubtsOn([...text, run("—", 60, 504, white)]), [])
   })
 
+  it("with words that are blacked out; not with a ground of another colour between, or a shadow", () => {
+    const name = run("John Smith of Oslo", 60, 500)
+    const fill = (x0: number, y0: number, x1: number, y1: number, color = 0) => ({
+      ...rule(x0, y0, x1, y1),
+      color,
+      filled: true
+    })
+    const bar = fill(58, 490, 152, 504)
+    for (const one of [bar, fill(58, 490, 90, 504)])
+      assert.deepEqual(doubtsOn([...text, name], { drawings: [one] }), ["unseen_text"])
+    for (const drawings of [
+      [fill(58, 490, 152, 504, 0x3366cc)],
+      [fill(20, 400, 560, 700), fill(58, 490, 152, 504, 0xffffff)],
+      [fill(60, 492, 154, 506), fill(58, 490, 152, 504, 0xeeeeee)],
+      [fill(58, 505, 152, 506)],
+      [fill(58, 496.5, 180, 497.5)],
+      // The frame of a cell.
+      [fill(56, 484, 152, 510)],
+      [fill(56, 490, 240, 504)]
+    ])
+      assert.deepEqual(doubtsOn([...text, name], { drawings }), [])
+  })
+
+  it("with words that others stand over, on a fill like paper; not where the same are drawn twice", () => {
+    const price = run("The price is 1200 euros a year", 60, 500)
+    const fill = { ...rule(118, 490, 190, 504), color: 0xffffff, filled: true }
+    const over = (other: string, drawings = [fill]) =>
+      doubtsOn([...text, price, run(other, 125, 500)], { drawings }).includes("unseen_text")
+    assert.isTrue(over("900 euros"))
+    assert.isFalse(over("1200 euros"))
+    assert.isFalse(over("900 euros", []))
+    assert.deepEqual(doubtsOn([...text, price], { drawings: [fill] }), [])
+  })
+
   it("with lines at odd angles; a stamp is none", () => {
     assert.deepEqual(doubtsOn([...text, slanted]), ["odd_angles"])
     assert.deepEqual(doubtsOn([...text, run("DRAFT", 60, 500, { angle: 330 })]), [])

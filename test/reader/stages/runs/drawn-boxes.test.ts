@@ -49,6 +49,25 @@ describe("drawn boxes", () => {
     assert.notMatch(text, /\bx\b/)
   })
 
+  it("are crossed by a letter also where its face is higher than they are, and not by one above or beside them", () => {
+    const said = (letter: ReturnType<typeof run>): string =>
+      htmlOf(
+        [
+          ...lines(prose(60), 60, 60, 90),
+          { ...letter, box: { ...letter.box, y0: letter.box.y0 - 4, y1: letter.box.y1 + 2 } },
+          run("Paid", 214, 300),
+          run("Not paid", 214, 330)
+        ],
+        [square(200, 300), square(200, 330)]
+      ).replaceAll(/<[^>]*>/g, " ")
+    assert.match(said(run("X", 202.5, 298.5)), /☒ Paid\s+☐ Not paid/)
+    for (const [x, y] of [
+      [202.5, 286],
+      [190, 298.5]
+    ] as const)
+      assert.notInclude(said(run("X", x, y)), "☒")
+  })
+
   it("are none where one stands alone, they are a grid, of any colour, or no words are beside them", () => {
     const none = (...drawings: ReadonlyArray<Drawing>) => assert.notMatch(questions(...drawings), /[☐☒]/)
     none(square(200, 300))

@@ -169,7 +169,7 @@ describe("a tagged table whose rows are not as long as each other", () => {
     const { runs, structure } = tableOf(rows)
     assert.include(
       htmlOf(runs, structure, RULES),
-      "<tr><td>Name</td><td>Bits</td><td></td></tr><tr><td>Mode</td><td>7</td><td>Reserved</td></tr></tbody>"
+      "<tr><th>Name</th><th>Bits</th><td></td></tr></thead><tbody><tr><td>Mode</td><td>7</td><td>Reserved</td></tr></tbody>"
     )
   })
 

@@ -259,6 +259,67 @@ describe("a tagged page", () => {
     )
   })
 
+  it("has the title that is tagged as one, or as a paragraph above its headings and larger than these", () => {
+    const titled = (size: number, type: string, ...before: ReadonlyArray<StructureElement>) =>
+      made(
+        [
+          run("Annual report", 60, 60, { mcid: 0, size }),
+          run("Members", 60, 90, { mcid: 1, size: 14 }),
+          ...lines(prose(30), 60, 120, 80, { mcid: 2 })
+        ],
+        ...before,
+        tag(type, [0]),
+        tag("H1", [1]),
+        tag("P", [2])
+      )
+    const title = '<h1 data-title="">Annual report</h1><h1>Members</h1>'
+    assert.include(titled(14, "Title"), title)
+    assert.include(titled(24, "P"), title)
+    assert.include(titled(15, "P"), "<p>Annual report</p>")
+    const below = made(
+      [
+        run("Members", 60, 60, { mcid: 0, size: 14 }),
+        run("A line from the text", 60, 90, { mcid: 1, size: 24 })
+      ],
+      tag("H1", [0]),
+      tag("P", [1])
+    )
+    assert.include(below, "<p>A line from the text</p>")
+  })
+
+  it("has heads of tables that no tag names, by their looks; those of tags alone where there are some", () => {
+    const table = (type: string, first: ReadonlyArray<string>, face: number = FONT.plain) =>
+      made(
+        [first, ["Oslo", "12", "30"], ["Rome", "9", "28"]].flatMap((row, y) =>
+          row.map((text, x) =>
+            run(text, 60 + 100 * x, 60 + 20 * y, { mcid: 3 * y + x, ...(y === 0 && { font: face }) })
+          )
+        ),
+        tag(
+          "Table",
+          [0, 1, 2].map((y) =>
+            tag(
+              "TR",
+              [0, 1, 2].map((x) => tag(x === 0 && y > 0 ? type : "TD", [3 * y + x]))
+            )
+          )
+        )
+      )
+    const names = ["Town", "Boats", "Crew"]
+    assert.match(table("TD", names), /^<table><thead><tr><th scope="col">Town<\/th>.*<\/thead>/)
+    assert.match(table("TD", names, FONT.bold), /<thead>/)
+    assert.notInclude(table("TH", names), "<thead>")
+    assert.notInclude(table("TD", ["Kiel", "7", "12"]), "<thead>")
+  })
+
+  it("has heads of tables whose first cell is empty", () => {
+    const html = made(
+      [run("Boats", 160, 60, { mcid: 0 }), run("Oslo", 60, 80, { mcid: 1 }), run("12", 160, 80, { mcid: 2 })],
+      tag("Table", [tag("TR", [tag("TD", []), tag("TH", [0])]), tag("TR", [tag("TD", [1]), tag("TD", [2])])])
+    )
+    assert.match(html, /<thead><tr><td><\/td><th scope="col">Boats<\/th><\/tr><\/thead>/)
+  })
+
   it("says in which language its parts are, and what stands for what", () => {
     const html = made(
       marked("In English", "mais oui", "*", "after"),
@@ -408,12 +469,12 @@ describe("a tagged page", () => {
     ]
     assert.strictEqual(made(runs, tag("P", [0]), tag("P", [1])), `<h1>Large words</h1><p>${prose(60)}</p>`)
     const named = made(
-      [...runs, run("Named", 60, 400, { mcid: 2 })],
+      [...runs, run("Named", 60, 40, { mcid: 2 })],
+      tag("H2", [2]),
       tag("P", [0]),
-      tag("P", [1]),
-      tag("H2", [2])
+      tag("P", [1])
     )
-    assert.strictEqual(named, `<p>Large words</p><p>${prose(60)}</p><h2>Named</h2>`)
+    assert.strictEqual(named, `<h2>Named</h2><p>Large words</p><p>${prose(60)}</p>`)
   })
 
   it("says what a whole paragraph stands for", () => {

@@ -53,16 +53,20 @@ class EndedFile extends RandomAccessReader {
   }
 }
 
-/** Bytes of a comment that the last end record names and the file does not have; 0 where it has them, or has no such record. */
+/**
+ * How many bytes of the last end record's comment, or of that one's length, the file does not have; less than 0 where others are behind
+ * the record, as mail puts them there. 0 where it ends as it should, or has no such record.
+ */
 const missing = async (file: FileHandle, size: number): Promise<number> => {
   const length = Math.min(size, RECORD.length + MAX_COMMENT)
   const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length)
   const at = buffer.lastIndexOf(RECORD.signature)
-  if (at === -1 || at + RECORD.length > length) return 0
-  return Math.max(0, at + RECORD.length + buffer.readUInt16LE(at + RECORD.commentLengthAt) - length)
+  if (at === -1 || at + RECORD.commentLengthAt > length) return 0
+  const [low = 0, high = 0] = buffer.subarray(at + RECORD.commentLengthAt)
+  return at + RECORD.length + 256 * high + low - length
 }
 
-/** The file of an archive as if the comment of its end record were whole; undefined where that is not what is wrong with it. */
+/** The file of an archive as if it ended with its end record and all of its comment; undefined where that is not what is wrong with it. */
 export const openEnded = async (
   path: string
 ): Promise<{ readonly reader: RandomAccessReader; readonly size: number } | undefined> => {
@@ -70,7 +74,7 @@ export const openEnded = async (
   try {
     const { size } = await file.stat()
     const more = await missing(file, size)
-    if (more > 0) return { reader: new EndedFile(file), size: size + more }
+    if (more !== 0) return { reader: new EndedFile(file), size: size + more }
   } catch (error) {
     await file.close()
     throw error

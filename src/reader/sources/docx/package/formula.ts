@@ -200,13 +200,44 @@ const table = (rows: ReadonlyArray<ReadonlyArray<MathNode>>): HtmlElement =>
     )
   )
 
-/** Drops `&`, the alignment mark of stacked equations. */
-const withoutAlignment = (node: MathNode): MathNode => ({
+const withText = (node: MathNode, change: (text: string) => string): MathNode => ({
   ...node,
   children: node.children.map((child) =>
-    isNode(child) ? withoutAlignment(child) : node.name === "t" ? child.replaceAll("&", "") : child
+    isNode(child) ? withText(child, change) : node.name === "t" ? change(child) : child
   )
 })
+
+/** Drops `&`, the alignment mark of stacked equations. */
+const withoutAlignment = (node: MathNode): MathNode => withText(node, (text) => text.replaceAll("&", ""))
+
+/** The number of an equation follows a `#`; it gets its own cell. */
+const withNumber = (node: MathNode): ReadonlyArray<MathNode> => {
+  const isMarked = (child: MathNode["children"][number]): boolean =>
+    isNode(child) &&
+    child.name === "r" &&
+    childrenOf(child, "t").some(({ children }) =>
+      children.some((text) => !isNode(text) && text.includes("#"))
+    )
+  const at = node.children.findIndex(isMarked)
+  const marked = node.children[at]
+  if (marked === undefined || !isNode(marked)) return [node]
+  const [before, behind] = [node.children.slice(0, at), node.children.slice(at + 1)]
+  return [
+    { ...node, children: [...before, withText(marked, (text) => text.slice(0, text.indexOf("#")))] },
+    { ...node, children: [withText(marked, (text) => text.slice(text.indexOf("#") + 1)), ...behind] }
+  ]
+}
+
+/** Equations below one another. Only where these are as wide as the line does Word number them. */
+const equations = (node: MathNode): HtmlElement => {
+  const isNumbered = isOn(property(node, "maxDist") ?? "0")
+  return table(
+    childrenOf(node, "e").map((one) => {
+      const aligned = withoutAlignment(one)
+      return isNumbered ? withNumber(aligned) : [aligned]
+    })
+  )
+}
 
 const radical = (node: MathNode): HtmlElement =>
   isOn(property(node, "degHide")) || isEmptyPart(node, "deg")
@@ -230,7 +261,7 @@ const WRITTEN: ReadonlyMap<string, Written> = new Map<string, Written>([
   ],
   ["borderBox", (node) => [element("menclose", { notation: "box" }, [part(node, "e")])]],
   ["d", (node) => [brackets(node)]],
-  ["eqArr", (node) => [table(childrenOf(node, "e").map((one) => [withoutAlignment(one)]))]],
+  ["eqArr", (node) => [equations(node)]],
   ["f", (node) => [fraction(node)]],
   ["func", (node) => [element("mrow", {}, [part(node, "fName"), sign("\u2061"), part(node, "e")])]],
   ["groupChr", (node) => [withSign(node, property(node, "chr") ?? "⏟", property(node, "pos") === "top")]],

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto"
 import type { Label } from "./numbering.ts"
 
 /**
- * Meaning of a mark: the beginning of a caption or row header, a place in a paragraph or table that runs from the right, the HTML of a
+ * Meaning of a mark: the beginning of a caption or row header, an end of a note's own mark, a place in a paragraph or table that runs from the right, the HTML of a
  * formula, form field, chart, or of a part in another format, or an item's number (counted, or written as words).
  */
 export type Meaning =
-  | { readonly kind: "caption" | "rowHead" | "paragraphFromRight" | "tableFromRight" }
+  | { readonly kind: "caption" | "rowHead" | "noteMark" | "paragraphFromRight" | "tableFromRight" }
   | { readonly kind: "formula" | "field" | "drawn" | "chunk"; readonly html: string }
   | {
       readonly kind: "item"

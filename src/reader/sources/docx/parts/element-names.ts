@@ -7,6 +7,7 @@ export const UNWRAPPED: ReadonlySet<string> = new Set(
 /** What mammoth does not read but by another name. */
 export const RENAMED: ReadonlyMap<string, string> = new Map([
   ["cr", "br"],
+  ["dstrike", "strike"],
   ["ptab", "tab"]
 ])
 export const NOTE_MARKS: ReadonlySet<string> = new Set(["footnoteReference", "endnoteReference"])

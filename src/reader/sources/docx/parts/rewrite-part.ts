@@ -3,14 +3,7 @@ import { MathBuilder, writeFormula } from "../package/formula.ts"
 import type { Marks, Meaning } from "../package/marks.ts"
 import type { Numbering } from "../package/numbering.ts"
 import type { Relation } from "../package/relations.ts"
-import {
-  addProperty,
-  isOff,
-  numberIn,
-  outlineOf,
-  type ParagraphProperties,
-  type Styles
-} from "../package/styles.ts"
+import { addProperty, numberIn, outlineOf, type ParagraphProperties, type Styles } from "../package/styles.ts"
 import { readXml, type Tag } from "../package/xml.ts"
 import { NOTE_MARKS, READABLE, RENAMED, SHOWN, UNWRAPPED } from "./element-names.ts"
 import { attributeOf } from "./part-attributes.ts"
@@ -20,6 +13,7 @@ import { PartFields } from "./part-fields.ts"
 import { PartLists } from "./part-lists.ts"
 import { escaped, type Later, PartOutput, type Written } from "./part-output.ts"
 import { PartParagraphs } from "./part-paragraphs.ts"
+import { PartRuns } from "./part-runs.ts"
 import { PartTables } from "./part-tables.ts"
 
 /** What is known of a document besides the part. */
@@ -69,9 +63,7 @@ class PartRewriter {
   #paragraph: Paragraph | undefined
   /** What the present paragraph begins with. */
   #before: Later | undefined
-  /** For each open run: true when it is hidden. */
-  readonly #hidden: Array<boolean> = []
-  #isHiddenParagraph = false
+  readonly #runs: PartRuns
   readonly #alternatives: Array<Alternatives> = []
   readonly #drawings: PartDrawings
   /** Readings of characters, written behind these. */
@@ -86,6 +78,7 @@ class PartRewriter {
     this.#paragraphs = new PartParagraphs(this.#out)
     this.#direction = new PartDirection(this.#out, known.styles, known.marks)
     this.#drawings = new PartDrawings(this.#out, this.#relations)
+    this.#runs = new PartRuns(this.#out, known.styles, known.marks)
   }
 
   /** The part, once all of it has streamed by. */
@@ -110,6 +103,7 @@ class PartRewriter {
       return
     }
     if (this.#open.length === 0) this.#out.prefix = written.name.slice(0, written.name.indexOf(":") + 1)
+    this.#runs.open(name, attributes, this.#open)
     this.#begin(name, attributes)
     this.#drawings.open(name, attributes, this.#open)
     this.#tables.open(name, attributes)
@@ -137,6 +131,7 @@ class PartRewriter {
     this.#direction.close(name)
     if (!this.#isPassedOver(name)) this.#out.add(`</${this.#nameOf(name, written)}>`)
     this.#open.pop()
+    this.#runs.close(name)
     this.#tables.close(name)
     this.#paragraphs.close(name, this.#open.length)
     this.#end(name)
@@ -148,7 +143,7 @@ class PartRewriter {
     else if (this.#around(1) === "t") {
       this.#paragraphs.words(text)
       this.#direction.words(text)
-      this.#fields.words(text)
+      this.#runs.words(text, (words) => this.#fields.words(words))
     } else this.#out.add(escaped(text))
   }
 
@@ -178,7 +173,7 @@ class PartRewriter {
     if (NOTE_MARKS.has(name)) return !this.#known.notes.has(`${name} ${attributes.get("id") ?? ""}`)
     // Only the first choice is read.
     if (name === "Choice") return this.#out.length > (this.#alternatives.at(-1)?.from ?? Infinity)
-    if (SHOWN.has(name) && this.#hidden.at(-1) === true) return true
+    if (SHOWN.has(name) && this.#runs.isHidden) return true
     if (this.#paragraphs.open(name, attributes, this.#open)) return true
     const paragraph = this.#paragraph
     if (paragraph === undefined) return false
@@ -197,17 +192,6 @@ class PartRewriter {
       case "outlineLvl":
         if (this.#around(1) === "pPr" && this.#paragraph !== undefined)
           addProperty(this.#paragraph, name, numberIn(attributes.get("val")))
-        return
-      case "p":
-        this.#isHiddenParagraph = false
-        return
-      case "r":
-        this.#hidden.push(this.#isHiddenParagraph)
-        return
-      case "rStyle":
-      case "vanish":
-      case "webHidden":
-        if (this.#around(1) === "rPr" && this.#around(2) === "r") this.#hide(name, attributes.get("val"))
         return
       case "fldSimple":
         this.#fields.begin(attributes.get("instr") ?? "")
@@ -244,21 +228,11 @@ class PartRewriter {
     }
   }
 
-  /** A run's own properties say more than its style, and this one more than the paragraph's. */
-  #hide(name: string, value: string | undefined): void {
-    const was = this.#hidden.pop() === true
-    const styled = was || this.#known.styles(value).isHidden
-    this.#hidden.push(name === "rStyle" ? styled : name === "vanish" ? !isOff(value) : was || !isOff(value))
-  }
-
   #end(name: string): void {
     switch (name) {
       case "pPr":
         if (this.#before !== undefined) this.#out.add(this.#before)
         this.#before = undefined
-        return
-      case "r":
-        this.#hidden.pop()
         return
       case "fldSimple":
         this.#fields.end()
@@ -318,7 +292,7 @@ class PartRewriter {
     const paragraph = this.#paragraph ?? {}
     this.#paragraph = undefined
     const style = this.#known.styles(paragraph.style)
-    this.#isHiddenParagraph = style.isHidden
+    this.#runs.isHiddenParagraph = style.isHidden
     const outline = outlineOf(paragraph, style)
     const name = outline === undefined ? paragraph.style : `Heading${Math.min(DEEPEST, outline + 1)}`
     if (name !== undefined) this.#out.add(this.#out.value("pStyle", name))

@@ -54,6 +54,17 @@ const readAttributes = (
   return attributes
 }
 
+/** A cell without content is on no page, so that pdfium keeps its place alone; without one the cells behind it would move up. */
+const emptyCell = (place: string): StructureElement => ({
+  type: "TD",
+  alt: undefined,
+  actualText: undefined,
+  lang: undefined,
+  attributes: {},
+  id: idOf(place),
+  children: []
+})
+
 /** The structure tree as far as it touches a page; empty where the document is not tagged. */
 export const readStructure = (
   pdfium: Pdfium,
@@ -69,6 +80,9 @@ export const readStructure = (
 
   const readElement = (element: number, place: string, depth: number): StructureElement => {
     const children: Array<StructureElement | { readonly mcid: number }> = []
+    const type = roleOf(
+      memory.utf16((buffer, size) => call.FPDF_StructElement_GetType(element, buffer, size))
+    )
     const count = depth < MAX_DEPTH ? call.FPDF_StructElement_CountChildren(element) : 0
     for (let at = 0; at < count && left > 0; at++) {
       const child = call.FPDF_StructElement_GetChildAtIndex(element, at)
@@ -79,9 +93,10 @@ export const readStructure = (
       }
       const mcid = call.FPDF_StructElement_GetChildMarkedContentID(element, at)
       if (mcid >= 0) children.push({ mcid })
+      else if (type === "TR") children.push(emptyCell(`${place}.${at}`))
     }
     return {
-      type: roleOf(memory.utf16((buffer, size) => call.FPDF_StructElement_GetType(element, buffer, size))),
+      type,
       alt: textOf((buffer, size) => call.FPDF_StructElement_GetAltText(element, buffer, size)),
       actualText: textOf((buffer, size) => call.FPDF_StructElement_GetActualText(element, buffer, size)),
       lang: textOf((buffer, size) => call.FPDF_StructElement_GetLang(element, buffer, size)),

@@ -107,6 +107,12 @@ describe("formulas of Word documents", () => {
       "<mtable><mtr><mtd><mi>x</mi><mo>=</mo><mn>1</mn></mtd></mtr><mtr><mtd><mi>y</mi><mo>=</mo><mn>2</mn></mtd></mtr></mtable>"
     ],
     [
+      "the number of an equation, a cell of its own; without the property that numbers it, the sign is one",
+      `<m:eqArr><m:eqArrPr><m:maxDist m:val="1"/></m:eqArrPr>${inside("e", "x=1#(2)")}${inside("e", "y")}</m:eqArr><m:eqArr>${inside("e", "#S")}</m:eqArr>`,
+      "<mtable><mtr><mtd><mi>x</mi><mo>=</mo><mn>1</mn></mtd><mtd><mo>(</mo><mn>2</mn><mo>)</mo></mtd></mtr><mtr><mtd><mi>y</mi></mtd></mtr></mtable>" +
+        "<mtable><mtr><mtd><mo>#</mo><mi>S</mi></mtd></mtr></mtable>"
+    ],
+    [
       "what is boxed",
       `<m:borderBox>${inside("e", "E")}</m:borderBox>`,
       '<menclose notation="box"><mi>E</mi></menclose>'

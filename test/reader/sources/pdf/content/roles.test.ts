@@ -32,6 +32,54 @@ const taggedOf = (types: ReadonlyArray<string>, roles: string) =>
 const typesOf = (types: ReadonlyArray<string>, roles: string) =>
   Effect.map(extractBytes(taggedOf(types, roles)), ({ pages }) => pages[0]?.structure.map(({ type }) => type))
 
+describe("cells without content", () => {
+  it.effect("keep their place in a row; other elements without content are none", () =>
+    Effect.gen(function* () {
+      const pdf = pdfOf({
+        pages: [
+          {
+            content: `/TD <</MCID 0>> BDC ${line("Monday", 172, 720)}EMC /P <</MCID 1>> BDC ${line("Words", 72, 600)}EMC`,
+            entries: "/StructParents 0"
+          }
+        ],
+        catalog: "/MarkInfo << /Marked true >>",
+        more: (writer, [page = 0]) => {
+          const root = writer.reserve()
+          const element = (type: string, kids: string, parent = root) =>
+            ref(
+              writer.object(`<< /Type /StructElem /S /${type} /P ${ref(parent)} /Pg ${ref(page)} ${kids} >>`)
+            )
+          const row = writer.reserve()
+          const filled = element("TD", "/K 0", row)
+          writer.object(
+            `<< /Type /StructElem /S /TR /P ${ref(root)} /Pg ${ref(page)} /K [${element("TD", "", row)} ${filled}] >>`,
+            row
+          )
+          const words = element("P", "/K 1")
+          writer.object(
+            `<< /Type /StructTreeRoot /K [${ref(row)} ${element("P", "")} ${words}] /ParentTree << /Nums [0 [${filled} ${words}]] >> >>`,
+            root
+          )
+          return { catalog: `/StructTreeRoot ${ref(root)}` }
+        }
+      })
+      const { pages } = yield* extractBytes(pdf)
+      const [tr, ...others] = pages[0]?.structure ?? []
+      assert.deepStrictEqual(
+        tr?.children.map((child) => ("type" in child ? [child.type, child.children.length] : [])),
+        [
+          ["TD", 0],
+          ["TD", 1]
+        ]
+      )
+      assert.deepStrictEqual(
+        others.map(({ type }) => type),
+        ["P"]
+      )
+    })
+  )
+})
+
 describe("roles of a document's own types", () => {
   it.effect("are followed to the standard type at their end", () =>
     Effect.gen(function* () {

@@ -101,13 +101,15 @@ const areLabels = (first: ReadonlyArray<Looks>, rest: Rows): boolean => {
   return first.every(({ text }) => /\p{L}/u.test(text) && !/\d/.test(text) && text.length <= LONGEST_LABEL)
 }
 
+/** Whether a cell is a figure, and no year: those name columns. */
+const isFigure = ({ numeric, text }: Looks): boolean => numeric && !/^(19|20)\d\d$/.test(text)
+
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
   if (first === undefined) return false
   const filled = first.filter(({ text }) => text !== "")
-  if (filled.length === 0 || filled.some(({ numeric, text }) => numeric && !/^(19|20)\d\d$/.test(text)))
-    return false
+  if (filled.length === 0 || filled.some(isFigure)) return false
   if (filled.every(({ bold }) => bold)) return true
   if (filled.length < Math.min(2, first.length) || filled.some(isSentence) || beginsWithCode(rows))
     return false
@@ -131,13 +133,17 @@ export const headOf = (cells: ReadonlyArray<ReadonlyArray<Spanning>>, looks: Row
   return areBold || areOver ? reach : 0
 }
 
-/** Whether a row surely names the columns of those below it: bold where they are not, or words above figures in most of them. */
+/**
+ * Whether a row surely names the columns of those below it: bold where the next one is not and most are not, or words above figures in
+ * most of them.
+ */
 const surelyNames = ([first = [], ...rest]: Rows): boolean => {
   const filled = first.filter(({ text }) => text !== "")
-  if (filled.length < 2 || filled.length < first.length - 1 || filled.some(({ numeric }) => numeric))
-    return false
+  if (filled.length < 2 || filled.length < first.length - 1 || filled.some(isFigure)) return false
   const isBold = (row: ReadonlyArray<Looks>) => row.every(({ bold, text }) => bold || text === "")
-  if (isBold(first)) return rest.length > 0 && !rest.some(isBold)
+  const [next] = rest
+  if (isBold(first))
+    return next !== undefined && !isBold(next) && rest.filter(isBold).length < rest.length / 2
   const withFigures = rest.filter((row) => row.some(({ numeric }) => numeric))
   return rest.length > 1 && withFigures.length > rest.length / 2
 }

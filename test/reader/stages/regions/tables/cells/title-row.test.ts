@@ -28,6 +28,14 @@ describe("a row over all columns", () => {
     assert.isTrue(isTitled(3, ["Loans, 2021"], ["", "Books", "Films"], ["A", "1", "2"], ["B", "3", "4"]))
   })
 
+  it("is one also where years name the columns, and where sums below are as bold as these", () => {
+    const years = ["*Town", "*2019", "*2020"]
+    assert.isTrue(isTitled(3, ["Loans"], years, ["A", "10", "20"], ["B", "30", "40"], ["*All", "*40", "*60"]))
+    assert.isTrue(isTitled(3, ["Loans"], ["", "2019", "2020"], ["A", "10", "20"], ["B", "30", "40"]))
+    assert.isFalse(isTitled(3, ["Loans"], ["Town", "19", "20"], ["A", "10", "20"], ["B", "30", "40"]))
+    assert.isFalse(isTitled(3, ["Loans"], ["*A", "*x", "*y"], ["*B", "*z", "*w"], ["C", "v", "u"]))
+  })
+
   it("is none above rows that are data, or more heads", () => {
     assert.isFalse(isTitled(3, ["North"], ["Anna", "Berlin", "10"], ["Ben", "Rome", "20"]))
     assert.isFalse(isTitled(3, ["North"], ["Anna", "Berlin", "red"], ["Ben", "Rome", "blue"]))

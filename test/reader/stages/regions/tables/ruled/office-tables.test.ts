@@ -71,6 +71,25 @@ describe("a rule below each row", () => {
     assert.strictEqual(count(htmlBelowText([...cells(rows), ...remarks], levels(6)), "tr"), 4)
   })
 
+  it("makes one row of cells that wrap each by itself, drawn line by line over all columns", () => {
+    const office = [
+      ["Service", "Contact", "Hours"],
+      ["Civil/registry", "Main Street 4/Riverton/By post", "Mondays/in the morning"],
+      ["Library", "New Square 1/Hilltown", "On all days/until late/not on Sundays"],
+      ["Town/clerk", "Sun Avenue 8/Lakeside", "Tuesdays/in the evening"]
+    ]
+    const html = htmlBelowText(byLine(cells(office)), levels(4))
+    assert.strictEqual(count(html, "tr"), 4)
+    assert.include(html, "<td>Main Street 4 Riverton By post</td><td>Mondays in the morning</td>")
+    const named = [
+      ["Town", "Harbour", "Boats"],
+      ["North", "Kiel/Husum/Plau", "many/few/none"],
+      ["South", "Ulm/Lindau/Konstanz", "none/few/many"],
+      ["West", "Bonn/Trier/Mainz", "few/few/none"]
+    ]
+    assert.notInclude(htmlBelowText(byLine(cells(named)), levels(4)), "Kiel Husum")
+  })
+
   it("says nothing where several rows stand between two rules", () => {
     const more = [...cells(rows), ...cell(["Room"], 60, TOP + 26), ...cell(["12"], 150, TOP + 26)]
     const html = htmlBelowText(byLine(more), levels(3))
