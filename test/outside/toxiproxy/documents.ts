@@ -19,6 +19,12 @@ interface Move {
   readonly fileId: string | null
 }
 
+interface Moves {
+  readonly rows: ReadonlyArray<Move>
+  readonly nextCursor: string | null
+  readonly holds: ReadonlyArray<unknown>
+}
+
 const ENDED: ReadonlySet<string | undefined> = new Set(["completed", "failed", "cancelled"])
 
 /** Uploads and conversions while the network before the object store is in trouble, and what came of them. */
@@ -101,14 +107,18 @@ export const convertThrough = async (
       )
       if (counts.some((count) => count !== 1)) wrong.torn.push(`${id}: ${counts.join(", ")}`)
     }
-    const { holds, rows } = await comes("nothing is set aside any more", async () => {
-      const found = await json<{ readonly rows: Array<Move>; readonly holds: ReadonlyArray<unknown> }>(
-        "/api/v1/account/charges?limit=200"
-      )
+    const moves = (cursor = "") => json<Moves>(`/api/v1/account/charges?limit=200${cursor}`)
+    const settled = async () => {
+      const found = await moves()
       return found.holds.length === 0 ? found : undefined
-    }).catch(() =>
-      json<{ rows: Array<Move>; holds: ReadonlyArray<unknown> }>("/api/v1/account/charges?limit=200")
-    )
+    }
+    let found = await comes("nothing is set aside any more", settled).catch(() => moves())
+    const { holds } = found
+    const rows = [...found.rows]
+    while (found.nextCursor !== null) {
+      found = await moves(`&cursor=${encodeURIComponent(found.nextCursor)}`)
+      rows.push(...found.rows)
+    }
     const charges = (id: string) => rows.filter((row) => row.kind === "charge" && row.fileId === id).length
     return [
       checked(`${uploaded.length} documents were taken`, uploaded.length > 0),
