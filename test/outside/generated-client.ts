@@ -72,9 +72,7 @@ export const walked = (
     return [
       ...all.filter(({ outcome }) => outcome === "held"),
       ...judged(
-        all
-          .filter(({ outcome }) => outcome !== "held")
-          .map(({ detail, name }) => `${name}: ${detail ?? ""}`),
+        all.filter(({ outcome }) => outcome !== "held").map(({ detail, name }) => `${name}: ${detail ?? ""}`),
         artefacts
       )
     ]

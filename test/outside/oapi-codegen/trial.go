@@ -57,13 +57,13 @@ func mails() {
 	first := send(mail(1))
 	check("a mail is sent", first.JSON200 != nil && first.JSON200.Status == postlane.SendAnswerStatusSent, string(first.Body))
 	again := send(mail(1))
-	check("with the same key it is the same mail", again.JSON200 != nil && again.JSON200.SendId == first.JSON200.SendId, string(again.Body))
+	check("with the same key it is the same mail", again.JSON200 != nil && *again.JSON200.SendId == *first.JSON200.SendId, string(again.Body))
 	send(mail(2))
 	send(mail(3))
 	later := mail(4)
 	later.SendAt = some(time.Now().Add(time.Hour))
 	queued := send(later)
-	check("a mail for later is queued", queued.JSON202 != nil && queued.JSON202.QueueId != "" && queued.JSON202.SendAt.After(time.Now()), string(queued.Body))
+	check("a mail for later is queued", queued.JSON202 != nil && queued.JSON202.QueueId != nil && queued.JSON202.SendAt.After(time.Now()), string(queued.Body))
 	wrong := mail(5)
 	wrong.To = []string{"nobody"}
 	problem := send(wrong).ApplicationproblemJSON400
