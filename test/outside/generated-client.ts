@@ -48,14 +48,21 @@ export const onServer = async <A>(
   }
 }
 
+/** A program that goes the whole path. */
+interface Walk {
+  /** What its checks are named after, where one reference makes several clients. */
+  readonly language: string
+  readonly go: (env: Readonly<Record<string, string>>) => Promise<Ended>
+  readonly artefacts?: ReadonlyArray<Artefact>
+}
+
 /**
  * What a program found that goes the whole path: its own checks, one for each step that it never came to, and whether each mail left
  * once. Those that fail for the generator's sake are artefacts.
  */
 export const walked = (
   place: Pick<Place, "work">,
-  go: (env: Readonly<Record<string, string>>) => Promise<Ended>,
-  artefacts: ReadonlyArray<Artefact> = []
+  { artefacts = [], go, language }: Walk
 ): Promise<ReadonlyArray<Check>> =>
   onServer(place, async (env, server) => {
     const said = checksIn(await go(env))
@@ -68,11 +75,15 @@ export const walked = (
     const unsaid = STEPS.filter((step) => !said.some(({ name }) => name === step)).map((step) =>
       checked(step, false, "the program never came to it")
     )
-    const all = [...said, ...unsaid, ...left]
+    const all = [...said, ...unsaid, ...left].map((check) => ({
+      ...check,
+      name: `${language}: ${check.name}`
+    }))
+    const failed = all.filter(({ outcome }) => outcome !== "held")
     return [
       ...all.filter(({ outcome }) => outcome === "held"),
       ...judged(
-        all.filter(({ outcome }) => outcome !== "held").map(({ detail, name }) => `${name}: ${detail ?? ""}`),
+        failed.map(({ detail, name }) => `${name}: ${detail ?? ""}`),
         artefacts
       )
     ]

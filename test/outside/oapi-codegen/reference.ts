@@ -39,7 +39,10 @@ export const oapiCodegen: Reference = {
     await must("go", ["build", "-o", "trial", "."], { cwd: work })
     return [
       { name: "a client is made and compiles", outcome: "held" },
-      ...(await walked(place, (env) => run(join(work, "trial"), [], { cwd: work, env })))
+      ...(await walked(place, {
+        language: "Go",
+        go: (env) => run(join(work, "trial"), [], { cwd: work, env })
+      }))
     ]
   }
 }
