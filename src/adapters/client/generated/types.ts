@@ -1079,7 +1079,7 @@ export interface SendRequest {
 
 export interface QueuedAnswer {
   readonly ok: true
-  /** `queued`; another state where the key belongs to an earlier request, which it is of. */ readonly status: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"
+  /** Of a queued mail `queued`; another state where the key belongs to an earlier request, which it is of. */ readonly status: "queued" | "sending" | "deferred" | "sent" | "suppressed" | "failed" | "cancelled"
   readonly queueId: string
   readonly sendAt: string
   readonly idempotencyKey: string

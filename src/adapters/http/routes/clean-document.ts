@@ -2,6 +2,7 @@
  * The OpenAPI document as clients in other languages want it, made from the one that the definition gives: what a generator would make
  * numbered types, texts or constants of is named, typed and open. The requests and answers are the same.
  */
+import { withoutForms, withoutSingle, withOneAnswer } from "./document-forms.ts"
 import { isNode, type Json, mapped, type Node, nodes, REF, textOf, without } from "./document-nodes.ts"
 import { REQUEST_EXAMPLES } from "./request-examples.ts"
 import { asked, open, taken } from "./request-schemas.ts"
@@ -136,57 +137,6 @@ const numeric = (schema: Node): Node =>
     ...(schema["maximum"] === Number.MAX_SAFE_INTEGER ? ["maximum"] : [])
   )
 
-/** Of a value and a list of such values the list, which the server takes as well: few languages have a type for either. */
-const withoutSingle = (schema: Node): Node => {
-  const all = nodes(schema["anyOf"])
-  const list = all.find(({ type }) => type === "array")
-  if (list === undefined) return schema
-  const rest = all.filter((one) => one === list || one["type"] === "null")
-  return rest.length === 1 ? { ...list, ...without(schema, "anyOf") } : { ...schema, anyOf: rest }
-}
-
-/** What a member may be in one form or another: once each, and the words that a text may be in one list. */
-const eitherOf = (forms: ReadonlyArray<Node>): Node => {
-  const all = forms.flatMap((form) => (form["anyOf"] === undefined ? [form] : nodes(form["anyOf"])))
-  const words = new Set(
-    all.flatMap(({ enum: values }) => (Array.isArray(values) ? (values as ReadonlyArray<Json>) : []))
-  )
-  const said = all.map((one) =>
-    one["type"] === "boolean"
-      ? without(one, "enum")
-      : one["type"] === "string" && Array.isArray(one["enum"])
-        ? { ...one, enum: [...words] }
-        : one
-  )
-  const [first = {}, ...more] = [...new Map(said.map((one) => [JSON.stringify(one), one])).values()]
-  return more.length === 0 ? first : { anyOf: [first, ...more] }
-}
-
-/** Of several forms of one object an object that has the members of all: few languages have a type for either. */
-const withoutForms = (schema: Node): Node => {
-  const all = nodes(schema["anyOf"])
-  const forms = all.filter(({ properties, type }) => type === "object" && isNode(properties))
-  if (forms.length < 2) return schema
-  const membersOf = ({ properties }: Node) => (isNode(properties) ? properties : {})
-  const names = new Set(forms.flatMap((form) => Object.keys(membersOf(form))))
-  const whole = {
-    type: "object",
-    properties: Object.fromEntries(
-      [...names].map((name) => [
-        name,
-        eitherOf(forms.map((form) => membersOf(form)[name]).filter((one) => isNode(one)))
-      ])
-    ),
-    required: [...names].filter((name) =>
-      forms.every(({ required }) => Array.isArray(required) && required.includes(name))
-    )
-  }
-  const rest = all.filter((one) => !forms.includes(one))
-  return rest.length === 0
-    ? { ...without(schema, "anyOf"), ...whole }
-    : { ...schema, anyOf: [whole, ...rest] }
-}
-
 const schemaOf = (given: Node): Node => {
   const schema = withoutForms(withoutSingle(given))
   const { additionalProperties, anyOf, items, properties } = schema
@@ -320,7 +270,8 @@ const withOneProblem = (schemas: Node): Node => {
 }
 
 /** The document that is served and kept, of the one that the definition gives. */
-export const cleanDocument = (document: Node): Node => {
+export const cleanDocument = (defined: Node): Node => {
+  const document = withOneAnswer(defined)
   const { components, paths } = document
   if (!isNode(components) || !isNode(components["schemas"]) || !isNode(paths))
     throw new Error("not an OpenAPI document")

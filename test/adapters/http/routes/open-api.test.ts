@@ -13,7 +13,7 @@ import type { Json } from "../harness.ts"
 const VERBS = new Set(
   (
     "accept add advance begin cancel change check claim clear close convert count delete download draw end enqueue export find get " +
-    "grant import invite list make pause poll preserve process raise read receive redeliver redrive reflow remove report request " +
+    "grant import invite list make pause poll preserve preview process raise read receive redeliver redrive reflow remove report request " +
     "resume retry revoke rotate search send set share show simulate start stop stream test try unsubscribe upload use write"
   ).split(" ")
 )
@@ -119,6 +119,7 @@ describe("the OpenAPI document", () => {
       "GET /api/v1/files/{fileId}/flyer-jobs",
       "GET /api/v1/files/{fileId}/pages",
       "GET /api/v1/files/{fileId}/pages/{page}/picture",
+      "GET /api/v1/files/{fileId}/pages/{page}/preview",
       "GET /api/v1/files/{fileId}/pages/{page}/result",
       "GET /api/v1/files/{fileId}/result",
       "GET /api/v1/files/{fileId}/result/pictures/{picture}",
@@ -345,5 +346,32 @@ describe("the OpenAPI document", () => {
       expect([at, Object.keys(answer.headers)]).toEqual([at, ["Retry-After"]])
     for (const { answer, at } of answers)
       expect([at, answer.content?.["application/json"]?.schema.properties]).toEqual([at, undefined])
+  })
+
+  it("MAIL-2: has one schema for all successes of an operation, so that none is an error to a client that knows the first", () => {
+    const successes = operations.map(
+      ([name, { responses }]) =>
+        [
+          name,
+          new Set(
+            Object.entries<Json>(responses)
+              .filter(([status, { content }]) => status.startsWith("2") && content !== undefined)
+              .map(([, { content }]) => JSON.stringify(content["application/json"]?.schema))
+          ).size
+        ] as const
+    )
+    expect(successes.filter(([, schemas]) => schemas > 1)).toEqual([])
+    const answer = document.components.schemas.SendAnswer
+    // A mail that is sent has these, and one that is queued has them too.
+    expect(answer.required.sort()).toEqual(["idempotencyKey", "ok", "status"])
+    expect(answer.properties.status.enum).toEqual(
+      expect.arrayContaining(["sent", "deferred", "queued", "cancelled"])
+    )
+    expect(answer.properties).toMatchObject({
+      sendId: { type: "string", format: "uuid" },
+      queueId: { type: "string" },
+      sendAt: { type: "string", format: "date-time" }
+    })
+    expect(answer.properties.status.anyOf).toBeUndefined()
   })
 })

@@ -39,7 +39,8 @@ const MAX_BATCH_BODY = 60 * 1024 * 1024
 export const QueuedAnswer = Schema.Struct({
   ok: Schema.Literal(true),
   status: QueueState.annotate({
-    description: "`queued`; another state where the key belongs to an earlier request, which it is of."
+    description:
+      "Of a queued mail `queued`; another state where the key belongs to an earlier request, which it is of."
   }),
   queueId: Schema.String,
   sendAt: Schema.String,
