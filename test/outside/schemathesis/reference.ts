@@ -42,14 +42,28 @@ const ARTEFACTS: ReadonlyArray<Artefact> = [
     reason: "so long an address is refused with the connection, before there is an answer"
   },
   {
-    pattern: /ST201 .*\[413\]/,
+    pattern: /ST201 .*\[(?:413|431)\]/,
     reason: "it was refused, with a status that the tool does not count as a refusal"
   },
   {
     pattern: /ST103 .*\[431\]/,
     reason: "refused before the server knows which operation is meant"
+  },
+  {
+    pattern: /ST202 .*name it as tag/,
+    reason: "that one filter is nothing without another one, no schema of parameters says"
+  },
+  {
+    pattern: /ST202 .*\[422\].*wants no outreach/,
+    reason: "the address was taken off by a request before"
+  },
+  {
+    pattern: /notifications\/test: ST101 .*\[502\].*simulated/,
+    reason: "the simulated provider was told by a request before to refuse, and 502 says so"
   }
 ]
+
+const ANSWER = /\n\[\d{3}\][^\n]*/
 
 /**
  * What failed, from the JUnit report: the operation, the check, what the request did wrong where it did, and what the server answered.
@@ -58,8 +72,14 @@ const complaintsIn = (report: string): ReadonlyArray<string> => {
   const complaints = new Set<string>()
   for (const [, operation = "", body = ""] of report.matchAll(
     /<testcase name="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g
-  ))
-    for (const found of body.split(/\n- (?=ST\d)/).slice(1)) {
+  )) {
+    // What failed of one request stands above its one answer.
+    const parts = body.split(/\n- (?=ST\d)/).slice(1)
+    for (const [at, said] of parts.entries()) {
+      const found = [
+        said,
+        ...parts.slice(at + 1, 1 + parts.findIndex((part, other) => other >= at && ANSWER.test(part)))
+      ].join("\n")
       const [check = ""] = found.split("\n")
       const component = /Invalid component: .*/.exec(found)?.[0] ?? ""
       const member = /in body - (?:\w+(?:\.| -&gt; ))*(\w+): Incorrect type/.exec(component)?.[1]
@@ -70,12 +90,13 @@ const complaintsIn = (report: string): ReadonlyArray<string> => {
           new URLSearchParams(query).getAll(name).every((value) => value === "")
         )
       )
-      const answer = /\n\[\d{3}\][^\n]*/.exec(found)?.[0].trim() ?? ""
+      const answer = ANSWER.exec(found)?.[0].trim() ?? ""
       const detail = /"detail":"[^"]*"/.exec(found)?.[0] ?? ""
       complaints.add(
         `${operation}: ${check}; ${component}${isNull ? " (null)" : ""}${isEmpty ? " (empty)" : ""}; ${answer} ${detail}`
       )
     }
+  }
   return [...complaints]
 }
 
