@@ -10,7 +10,7 @@ const decodeProblem = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ code: Schema.String }))
 )
 
-/** Asks the server at `baseUrl` for something that only a holder of `PROXY_SHARED_SECRET` is told. It changes nothing. */
+/** Asks the server at `baseUrl` for something that it answers to holders of `PROXY_SHARED_SECRET` alone. It changes nothing. */
 export const examineServed = (options: {
   readonly baseUrl: string
   readonly secret: Redacted.Redacted

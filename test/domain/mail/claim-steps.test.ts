@@ -75,7 +75,7 @@ describe("a call that holds its key", () => {
     assert.strictEqual(continuation(torn), "end")
   })
 
-  it("S2: a key that has ended asks no provider, whoever takes it up and however often it asks", () => {
+  it("S2: a key that has ended asks no provider, by any call and as often as it asks", () => {
     const ended = claim({ state: "ended", provider: "provider_b", result: undefined })
     const grant = (stored: typeof ended, owner: string, now: number) => {
       const decision = decideClaim(stored, { ...REQUEST, owner }, NOTHING, now)

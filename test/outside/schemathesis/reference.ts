@@ -59,7 +59,7 @@ const ARTEFACTS: ReadonlyArray<Artefact> = [
   },
   {
     pattern: /notifications\/test: ST101 .*\[502\].*simulated/,
-    reason: "the simulated provider was told by a request before to refuse, and 502 says so"
+    reason: "a request before has set the simulated provider to refuse, and 502 says so"
   }
 ]
 

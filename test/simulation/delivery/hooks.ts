@@ -144,7 +144,7 @@ export const makeHooks = ({ bug, calm, chronicle, clock, isOn, lost, roadToStore
   const telling = (database: MailDatabase): MailDatabase => {
     if (!isOn) return database
     const after = (type: string, sendId: string) => Effect.sync(() => recorded(database, type, sendId))
-    /** The bug: what is told is not the transaction's, which is rolled back. */
+    /** The bug: the event is not the transaction's, which is rolled back. */
     const before = (type: string, sendId: string) =>
       bug === "hook-before-commit" && chance.bool(0.05)
         ? Effect.andThen(onDatabase(told(type, sendId)), Effect.fail(lost()))

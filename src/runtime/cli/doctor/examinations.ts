@@ -241,7 +241,7 @@ const alarms = (here: Installation): CloudAlarms | undefined => {
   }
 }
 
-/** The server at `BASE_URL`; the secret is told over TLS alone. */
+/** The server at `BASE_URL`; the secret goes out over TLS alone. */
 const served = ({ settings }: Installation): Effect.Effect<ServedFacts> | undefined => {
   const { baseUrl } = settings.http
   const secret = settings.access.proxySharedSecret

@@ -1,6 +1,7 @@
 import { chunkOf, type DrawnData } from "../package/drawn-data.ts"
-import { MathBuilder, writeFormula } from "../package/formula.ts"
+import { writeFormula } from "../package/formula.ts"
 import type { Marks, Meaning } from "../package/marks.ts"
+import { MathBuilder } from "../package/math-builder.ts"
 import type { Numbering } from "../package/numbering.ts"
 import type { Relation } from "../package/relations.ts"
 import { addProperty, numberIn, outlineOf, type ParagraphProperties, type Styles } from "../package/styles.ts"

@@ -1,4 +1,4 @@
-import { addTo, greatest, least } from "../../../../model/lists.ts"
+import { addTo, append, greatest, least } from "../../../../model/lists.ts"
 import type { FontFace } from "../../../../model/page-content.ts"
 import { isBold, type Segment } from "../../../lines/segment.ts"
 import {
@@ -35,7 +35,7 @@ const joined = (lines: ReadonlyArray<DrawnRow>): DrawnRow => {
     const own = cells.find((one) => overlaps(one, cell))
     if (own === undefined) cells.push({ ...cell, segments: [...cell.segments] })
     else {
-      own.segments.push(...cell.segments)
+      append(own.segments, cell.segments)
       own.x0 = Math.min(own.x0, cell.x0)
       own.x1 = Math.max(own.x1, cell.x1)
       own.last = cell.last
