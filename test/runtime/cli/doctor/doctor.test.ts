@@ -132,6 +132,7 @@ describe("postlane doctor", () => {
           "provider_a",
           "provider_b",
           "queue",
+          "served",
           "settings",
           "webhooks"
         ])
