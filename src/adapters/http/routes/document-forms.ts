@@ -44,9 +44,10 @@ export const withoutForms = (schema: Node): Node => {
         eitherOf(forms.map((form) => membersOf(form)[name]).filter((one) => isNode(one)))
       ])
     ),
-    required: [...names].filter((name) =>
-      forms.every(({ required }) => Array.isArray(required) && required.includes(name))
-    )
+    // The order of members is that of whichever form was made first: the document is the same each time.
+    required: [...names]
+      .filter((name) => forms.every(({ required }) => Array.isArray(required) && required.includes(name)))
+      .toSorted()
   }
   const rest = all.filter((one) => !forms.includes(one))
   return rest.length === 0
