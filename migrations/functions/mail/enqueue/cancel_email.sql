@@ -9,9 +9,11 @@ as $$
 declare
   q email_send_queue;
 begin
-  select * into q from email_send_queue x where x.id = p_queue_id for update;
-  if not found or q.state <> 'queued' then
-    return q.state;
+  -- Written, not only locked, before the key is looked at: who queues the same key meanwhile waits for the end of this. Else a direct send could
+  -- claim the key in between, and a request that is queued after that would be this one.
+  update email_send_queue x set state = x.state where x.id = p_queue_id and x.state = 'queued' returning * into q;
+  if not found then
+    return (select x.state from email_send_queue x where x.id = p_queue_id);
   end if;
   perform from email_send_claims c
   where c.key_hash = q.key_hash and clock_timestamp() - c.last_attempt_at < interval '24 hours' and (

@@ -85,6 +85,52 @@ describe("the send queue under races", () => {
     ).pipe(Effect.provide(layerPostgres))
   )
 
+  it.live(
+    "Q2, Q3: who queues a key while its request is being cancelled gets one that the cancel does not end",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { enqueue, queue, sql } = yield* makeQueueWorld()
+          const mail = request({ idempotencyKey: "order" })
+          const first = yield* enqueue.one(mail)
+          yield* sql`insert into email_send_claims
+          (key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at)
+          select key_hash, '', 'held', 'provider_a', false, true, 'direct', now() + interval '1 minute', now(), now() from email_send_queue`
+          const waiting = (count: number) =>
+            untilFound(
+              `${count} statements wait`,
+              // Else a transaction sees what it saw first.
+              Effect.andThen(
+                sql`select pg_stat_clear_snapshot()`,
+                Effect.map(
+                  sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+                  ({ length }) => length === count
+                )
+              )
+            )
+          // The cancel waits for what becomes of a direct send, whose refusal frees the key.
+          const [cancelling, queueing] = yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`update email_send_claims set state = 'refused', lease_until = null`
+              const cancel = yield* Effect.forkScoped(
+                beside(Effect.flatMap(makeQueueWorld(), (other) => other.queue.cancel(first.id)))
+              )
+              yield* waiting(1)
+              const again = yield* Effect.forkScoped(
+                beside(Effect.flatMap(makeQueueWorld(), (other) => other.enqueue.one(mail)))
+              )
+              yield* Effect.raceFirst(waiting(2), Fiber.await(again))
+              return [cancel, again] as const
+            })
+          )
+          assert.strictEqual(yield* Fiber.join(cancelling), "cancelled")
+          const second = yield* Fiber.join(queueing)
+          assert.notStrictEqual(second.id, first.id)
+          assert.strictEqual((yield* queue.find(second.id))?.state, "queued")
+        })
+      ).pipe(Effect.provide(layerPostgres))
+  )
+
   it.live("one of many callers at once makes a key's request, and the others find it", () =>
     Effect.scoped(
       Effect.gen(function* () {
