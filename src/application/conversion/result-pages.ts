@@ -5,13 +5,13 @@ import type { PageLine } from "../../domain/conversion/page-line.ts"
 import { previewedJob } from "../../domain/conversion/progress.ts"
 import { jobOfResult } from "../../domain/conversion/stored-files.ts"
 import { ConversionStore } from "../../ports/conversion/conversion-store.ts"
+import { LanguageDetector } from "../../ports/conversion/html-assembly.ts"
 import { Pdf } from "../../ports/conversion/pdf.ts"
 import { FileObjects, type ObjectStoreError } from "../../ports/object-store.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { languageTag } from "../../reader/html/allowed.ts"
 import { type ResultCheck, ResultChecker } from "../../reader/html/result-check.ts"
 import { pageDocument } from "../../reader/html/shell.ts"
-import { detectLanguage } from "../../reader/language/language.ts"
 import { Doubt } from "../../reader/model/doubt.ts"
 import type { PdfError, Picture } from "../../reader/model/pdf-document.ts"
 import { storedLines } from "./stored-lines.ts"
@@ -117,13 +117,11 @@ const UNFINISHED =
 const SAMPLE = 4_000
 
 /** The language of a page, before that of the whole document is known. */
-const languageOfPage = (html: string): Effect.Effect<string> => {
-  const text = html.replaceAll(/<[^<>]*>/g, " ").slice(0, SAMPLE)
-  return Effect.map(
-    Effect.promise(() => detectLanguage(text)),
+const languageOfPage = ({ detect }: LanguageDetector["Service"], html: string): Effect.Effect<string> =>
+  Effect.map(
+    detect(html.replaceAll(/<[^<>]*>/g, " ").slice(0, SAMPLE)),
     (found) => languageTag(found) ?? "en"
   )
-}
 
 /** Reads the chunk of a page (from 1) up to that page. */
 const lineOf = Effect.fnUntraced(function* (
@@ -139,70 +137,72 @@ const lineOf = Effect.fnUntraced(function* (
 })
 
 /** Built on the stored results of chunks, which stay as long as their file. */
-export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | Pdf> = Layer.effect(
-  ResultPages,
-  Effect.gen(function* () {
-    const store = yield* ConversionStore
-    const objects = yield* FileObjects
-    const pdf = yield* Pdf
-    const drawing = yield* Semaphore.make(DRAWN_AT_ONCE)
+export const layer: Layer.Layer<ResultPages, never, ConversionStore | FileObjects | LanguageDetector | Pdf> =
+  Layer.effect(
+    ResultPages,
+    Effect.gen(function* () {
+      const store = yield* ConversionStore
+      const objects = yield* FileObjects
+      const pdf = yield* Pdf
+      const detector = yield* LanguageDetector
+      const drawing = yield* Semaphore.make(DRAWN_AT_ONCE)
 
-    const chunksOf = Effect.fnUntraced(function* ({ resultKey }: StoredFile) {
-      const jobId = resultKey === null ? undefined : jobOfResult(resultKey)
-      return jobId === undefined ? [] : yield* store.chunkResults(jobId)
-    })
+      const chunksOf = Effect.fnUntraced(function* ({ resultKey }: StoredFile) {
+        const jobId = resultKey === null ? undefined : jobOfResult(resultKey)
+        return jobId === undefined ? [] : yield* store.chunkResults(jobId)
+      })
 
-    return ResultPages.of({
-      outline: Effect.fnUntraced(function* (file) {
-        const chunks = yield* chunksOf(file)
-        if (chunks.length === 0) return undefined
-        const lines = yield* Stream.fromIterable(chunks).pipe(
-          Stream.flatMap(({ key }) => storedLines(objects, key)),
-          Stream.map(({ doubts, label, noModel, page, tier }) => ({ doubts, label, noModel, page, tier })),
-          Stream.runCollect
-        )
-        return outlineOf([...lines])
-      }),
-      html: Effect.fnUntraced(function* (file, page) {
-        if (file.resultKey === null) return undefined
-        const found = yield* lineOf(objects, yield* chunksOf(file), page)
-        if (found === undefined) return undefined
-        const lang = yield* languageOf(objects.get(file.resultKey))
-        return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
-      }),
-      preview: Effect.fnUntraced(function* (file, page) {
-        const jobId = previewedJob(file)
-        if (jobId === undefined) return undefined
-        const found = yield* lineOf(objects, yield* store.chunkResults(jobId), page)
-        if (found === undefined) return undefined
-        const lang = yield* languageOfPage(found.html)
-        const title = `Page ${page} of ${file.name} (preview)`
-        return pageDocument({ lang, title, html: found.html, note: UNFINISHED })
-      }),
-      check: Effect.fnUntraced(function* ({ name, resultKey }) {
-        if (resultKey === null) return undefined
-        const checker = new ResultChecker()
-        yield* objects.get(resultKey).pipe(
-          Stream.decodeText(),
-          Stream.runForEach((text) =>
-            Effect.andThen(
-              Effect.sync(() => checker.add(text)),
-              Effect.yieldNow
+      return ResultPages.of({
+        outline: Effect.fnUntraced(function* (file) {
+          const chunks = yield* chunksOf(file)
+          if (chunks.length === 0) return undefined
+          const lines = yield* Stream.fromIterable(chunks).pipe(
+            Stream.flatMap(({ key }) => storedLines(objects, key)),
+            Stream.map(({ doubts, label, noModel, page, tier }) => ({ doubts, label, noModel, page, tier })),
+            Stream.runCollect
+          )
+          return outlineOf([...lines])
+        }),
+        html: Effect.fnUntraced(function* (file, page) {
+          if (file.resultKey === null) return undefined
+          const found = yield* lineOf(objects, yield* chunksOf(file), page)
+          if (found === undefined) return undefined
+          const lang = yield* languageOf(objects.get(file.resultKey))
+          return pageDocument({ lang, title: `Page ${page} of ${file.name}`, html: found.html })
+        }),
+        preview: Effect.fnUntraced(function* (file, page) {
+          const jobId = previewedJob(file)
+          if (jobId === undefined) return undefined
+          const found = yield* lineOf(objects, yield* store.chunkResults(jobId), page)
+          if (found === undefined) return undefined
+          const lang = yield* languageOfPage(detector, found.html)
+          const title = `Page ${page} of ${file.name} (preview)`
+          return pageDocument({ lang, title, html: found.html, note: UNFINISHED })
+        }),
+        check: Effect.fnUntraced(function* ({ name, resultKey }) {
+          if (resultKey === null) return undefined
+          const checker = new ResultChecker()
+          yield* objects.get(resultKey).pipe(
+            Stream.decodeText(),
+            Stream.runForEach((text) =>
+              Effect.andThen(
+                Effect.sync(() => checker.add(text)),
+                Effect.yieldNow
+              )
             )
           )
+          return checker.report(name.replace(/\.\w{1,5}$/, ""))
+        }),
+        picture: Effect.fnUntraced(
+          function* (file, page) {
+            if (file.kind !== "pdf" || page < 1 || page > file.pages) return undefined
+            const path = yield* objects.localPath(file.objectKey)
+            const document = yield* pdf.open(path)
+            return yield* document.render(page - 1, DPI)
+          },
+          Effect.scoped,
+          drawing.withPermits(1)
         )
-        return checker.report(name.replace(/\.\w{1,5}$/, ""))
-      }),
-      picture: Effect.fnUntraced(
-        function* (file, page) {
-          if (file.kind !== "pdf" || page < 1 || page > file.pages) return undefined
-          const path = yield* objects.localPath(file.objectKey)
-          const document = yield* pdf.open(path)
-          return yield* document.render(page - 1, DPI)
-        },
-        Effect.scoped,
-        drawing.withPermits(1)
-      )
+      })
     })
-  })
-)
+  )

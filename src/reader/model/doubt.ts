@@ -22,7 +22,7 @@ const SAID: Readonly<Record<Doubt, string>> = {
   order_unsure: "the file has the words in another order than they are read in here",
   cells_left_over: "a table has values that fit none of its rows or columns",
   words_torn: "a narrow cell of a table may have one word as two, or two as one",
-  unseen_text: "there is text that nobody sees, in the colour of its ground or under other words",
+  unseen_text: "there is hidden text, in the colour of its background or covered by something else",
   odd_angles: "some text is written at an odd angle, and may stand at another place",
   letters_unsure: "the file does not say which letters some signs are"
 }

@@ -58,7 +58,7 @@ const bodyOf = ({
 /** Host of a function URL, which passes the path as requested; an HTTP API passes it decoded. */
 const FUNCTION_URL = /\.lambda-url\.[a-z0-9-]+\.on\.aws$/
 
-/** The routes that end with an address, whose name may hold a slash; decoded, it looks like one of the path. */
+/** Routes that end with an address. Its local part may hold a slash, which looks like a separator once it is decoded. */
 const WITH_ADDRESS =
   /^(\/api\/admin\/(?:admins|email-preferences|email-suppressions)\/|\/api\/v1\/files\/[^/]+\/shares\/)(.+)$/
 

@@ -106,7 +106,7 @@ describe("what can be read of a result", () => {
     ])
     assert.deepStrictEqual(tally.notes, [
       "Pages 3, 5 need a look beside the original: the tags and what is shown disagree about order or tables.",
-      "Pages 3, 4, 5 need a look beside the original: there is text that nobody sees, in the colour of its ground or under other words."
+      "Pages 3, 4, 5 need a look beside the original: there is hidden text, in the colour of its background or covered by something else."
     ])
   })
 })

@@ -1996,7 +1996,7 @@ export interface Operations {
     readonly problem: "UNAUTHENTICATED" | "FORBIDDEN" | "FILE_NOT_FOUND" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** One page of a PDF that is still being converted, as a document of its own: `GET /api/v1/files/{fileId}/pages/{page}/preview` */
+  /** One page of a PDF that is still being converted, as a separate document: `GET /api/v1/files/{fileId}/pages/{page}/preview` */
   readonly "resultPages.previewPage": {
     readonly input: { readonly fileId: string | number; readonly page: string | number }
     readonly success: string

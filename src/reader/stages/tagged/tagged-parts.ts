@@ -224,7 +224,7 @@ export const taggedTable = (
           children.length === 0 || (type === "TH" && attributes["Scope"] !== "Row")
       ))
   const firstBody = rows.findIndex((row) => !isHead(row))
-  // A table of nothing but headers has none; in one without any the words tell, since many programs tag no cell as a header.
+  // Where every cell is a header, only the first row is; where none is, the look decides: many programs tag no headers.
   const isBare = rows.every(({ cells }) => cells.every(({ type }) => type === "TD"))
   const headRows =
     firstBody === -1

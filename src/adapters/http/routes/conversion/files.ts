@@ -102,11 +102,13 @@ const one = Effect.fnUntraced(function* (
 ) {
   const view = viewOf(file)
   if (file.status !== "processing" && file.status !== "chunked_processing") return { file: view }
-  const facts = yield* store.waitFacts(file.id)
   const jobId = previewedJob(file)
-  const readyPages = jobId === undefined ? [] : readyPagesOf(yield* store.chunkResults(jobId))
+  const [facts, chunks] = yield* Effect.all(
+    [store.waitFacts(file.id), jobId === undefined ? Effect.succeed([]) : store.chunkResults(jobId)],
+    { concurrency: "unbounded" }
+  )
   const waiting = facts === undefined ? {} : { waitsFor: waitsFor(facts, batchSeconds) }
-  return { file: { ...view, ...waiting, readyPages } }
+  return { file: { ...view, ...waiting, readyPages: readyPagesOf(chunks) } }
 }, Effect.catch(filesAway))
 
 /** Handlers that change nothing. */

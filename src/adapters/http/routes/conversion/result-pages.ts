@@ -74,7 +74,7 @@ export class ResultPagesGroup extends HttpApiGroup.make("resultPages")
       error: refusals
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "One page of a PDF that is still being converted, as a document of its own",
+        summary: "One page of a PDF that is still being converted, as a separate document",
         description:
           "Of the pages that `readyPages` of the file, or of its progress stream, names. It says that it is a preview: headings, links " +
           "and notes may still change. 404 once the conversion has ended in any way: its result, if any, is the result."

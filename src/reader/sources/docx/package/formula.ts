@@ -220,7 +220,7 @@ const withNumber = (node: MathNode): ReadonlyArray<MathNode> => {
   ]
 }
 
-/** Equations below one another. Only where these are as wide as the line does Word number them. */
+/** Stacked equations. Word numbers them only where they fill the line. */
 const equations = (node: MathNode): HtmlElement => {
   const isNumbered = isOn(property(node, "maxDist") ?? "0")
   return table(

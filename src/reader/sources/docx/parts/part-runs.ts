@@ -13,7 +13,7 @@ interface Run {
   isHidden: boolean
   /** The font of its words, where that is one of signs. */
   signs: string | undefined
-  /** A note was referred to whose mark the author wrote; the mark comes next. */
+  /** The last element refers to a note with a mark of the author's own, which follows it. */
   isMarkNext: boolean
 }
 

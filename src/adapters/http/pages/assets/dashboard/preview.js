@@ -1,7 +1,7 @@
 import { byId, say } from "../dom.js"
 import { isReady, readyAfter, readyBefore, readyText, sparing } from "./ready.js"
 
-/** @import { PageRange } from "./ready.js" */
+/** @import { PageRange } from "#api" */
 
 /** Milliseconds between two announcements of pages that are ready. */
 const SAID_EVERY = 10_000

@@ -1,6 +1,6 @@
 import { pages } from "./state.js"
 
-/** Consecutive pages, from 1, the last one included. @typedef {{ readonly first: number, readonly last: number }} PageRange */
+/** @import { PageRange } from "#api" */
 
 /** How many pages are ready. @param {ReadonlyArray<PageRange>} ranges */
 const readyCount = (ranges) => ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)

@@ -1,12 +1,12 @@
 import { FILE_ENDINGS } from "../words.js"
 
-/** @import { File as FileView, LeftOut, ResultMaking, WaitsFor } from "#api" */
+/** @import { File as FileView, LeftOut, PageRange, ResultMaking, WaitsFor } from "#api" */
 
 /**
  * An event of the progress stream.
  * @typedef {{
  *   readonly fileId: string, readonly jobId: string | null, readonly status: string, readonly phase: string | null,
- *   readonly done: number, readonly total: number, readonly readyPages: ReadonlyArray<{ readonly first: number, readonly last: number }>
+ *   readonly done: number, readonly total: number, readonly readyPages: ReadonlyArray<PageRange>
  * }} Progress
  */
 

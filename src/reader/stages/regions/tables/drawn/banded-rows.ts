@@ -28,7 +28,7 @@ const isGroupName = (
   more === undefined &&
   (share([cell], fonts, isBold) === 1 || columnsUnder(cell, columns).over.length > 1)
 
-/** The lines between two rules as one row: what is below one another is a cell. */
+/** The lines between two rules as one row: the lines of one column are one cell. */
 const joined = (lines: ReadonlyArray<DrawnRow>): DrawnRow => {
   const cells: Array<Drawn> = []
   for (const cell of lines.flatMap((line) => line.cells)) {
@@ -51,8 +51,8 @@ const joined = (lines: ReadonlyArray<DrawnRow>): DrawnRow => {
 }
 
 /**
- * What lines between two rules show of them, where some columns have more than others: one row whose cells wrap each by itself, since a
- * line has nothing in the first column, or several that begin there.
+ * Whether the lines between two rules are one row or several, where some columns have more lines than others. One row whose cells wrap: a
+ * line has nothing in the first column. Several: each line has something there.
  */
 const shownBy = (lines: ReadonlyArray<DrawnRow>): "row" | "rows" | undefined => {
   const [first, ...others] = joined(lines).cells
