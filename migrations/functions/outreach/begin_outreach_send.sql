@@ -45,7 +45,7 @@ begin
   if r.provider_message_id is null and (
     r.status = 'suppressed' or r.status = 'failed' and r.error_kind in ('rejected', 'unavailable')
     -- It was deferred, and the deferral ended without a mail (R3).
-    or r.status = 'failed' and v_open.state = 'new' and v_open.ended is not null
+    or v_open.state = 'new' and v_open.ended is not null
   ) then
     -- This is a first attempt again.
     update email_sends s set

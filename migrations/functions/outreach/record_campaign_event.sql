@@ -31,7 +31,7 @@ begin
   v_recipients := email_addresses(e.recipients);
 
   perform pg_advisory_xact_lock(campaign_message_lock(e.provider_message_id));
-  select s.id into v_send from email_sends s where s.provider_message_id = e.provider_message_id for update;
+  select s.id into v_send from email_sends s where s.provider_message_id = e.provider_message_id;
   if v_send is null and e.send_id is not null then
     update email_sends s set provider_message_id = e.provider_message_id
     where s.id = e.send_id and s.provider_message_id is null

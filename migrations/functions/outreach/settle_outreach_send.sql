@@ -1,4 +1,4 @@
--- Brings a deferred outreach send to the end that the log knows; true where it did. Locks the row.
+-- Brings a deferred outreach send to the end that the log knows; true where it did. The caller has locked the row.
 create or replace function settle_outreach_send(p_id uuid) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -9,8 +9,7 @@ declare
   v_end text;
 begin
   select s.idempotency_key into v_key from email_sends s
-  where s.id = p_id and s.status = 'deferred' and s.idempotency_key is not null
-  for update;
+  where s.id = p_id and s.status = 'deferred' and s.idempotency_key is not null;
   if not found then
     return false;
   end if;

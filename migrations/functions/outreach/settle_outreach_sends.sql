@@ -10,7 +10,6 @@ begin
   for v_id in
     select s.id from email_sends s
     where s.status = 'deferred' and s.idempotency_key is not null
-    order by s.created_at, s.id
     for update skip locked
   loop
     if settle_outreach_send(v_id) then

@@ -212,6 +212,21 @@ export const suite = (
         )
       }))
 
+    test("a tag names the row of its send until that has a message; another message gets a row of its own", (world) =>
+      Effect.gen(function* () {
+        const id = yield* begun
+        yield* record(campaignEvent({ event: "opened", sendId: id }))
+        yield* record(campaignEvent({ event: "clicked", sendId: id, providerMessageId: "m-2" }))
+        const { sends } = yield* world.tables
+        assert.deepStrictEqual(
+          sends.map(({ providerMessageId, status }) => [providerMessageId, status]),
+          [
+            ["m-1", "opened"],
+            ["m-2", "clicked"]
+          ]
+        )
+      }))
+
     test("a complaint unsubscribes, a bounce does not; neither comes back after it was lifted", (world) =>
       Effect.gen(function* () {
         const bounce = campaignEvent({ event: "bounced", providerMessageId: "m-2", affected: ["b@x.test"] })
@@ -264,6 +279,8 @@ export const suite = (
         assert.strictEqual(yield* begun, id)
         yield* finish(end(id, { ...none, outcome: "failed", errorKind: "unavailable" }))
         assert.strictEqual(yield* begun, id)
+        yield* finish(end(id, { ...none, outcome: "failed", errorKind: "rejected" }))
+        assert.strictEqual(yield* begun, id)
         yield* finish(end(id, { ...none, outcome: "suppressed" }))
         assert.strictEqual(yield* begun, id)
         yield* finish(end(id))
@@ -304,6 +321,19 @@ export const suite = (
         assert.strictEqual(yield* book.settle, 1)
         assert.deepStrictEqual(yield* status, ["sent"])
         assert.deepInclude(yield* begin, { _tag: "Settled", status: "sent" })
+      }))
+
+    test("only a deferral is settled, and only its end, not why it was deferred, begins it again", (world) =>
+      Effect.gen(function* () {
+        const book = yield* CampaignBook
+        const id = yield* begun
+        yield* finish(end(id, { outcome: "deferred", providerMessageId: null, errorKind: "unavailable" }))
+        yield* world.deferral("k", "deferred")
+        assert.deepInclude(yield* begin, { _tag: "Settled", status: "deferred" })
+        yield* record(campaignEvent({ event: "opened", sendId: id }))
+        yield* world.deferral("k", "failed")
+        assert.strictEqual(yield* book.settle, 0)
+        assert.deepInclude(yield* begin, { _tag: "Settled", status: "opened" })
       }))
 
     test("an event about several people marks those that it names", (world) =>

@@ -190,9 +190,9 @@ const begin = (
   const wasLost = open.state === "new" && open.ended !== undefined
   const isFree =
     row.providerMessageId === undefined &&
-    (row.status === "suppressed" ||
-      (row.status === "failed" &&
-        (wasLost || row.errorKind === "rejected" || row.errorKind === "unavailable")))
+    (wasLost ||
+      row.status === "suppressed" ||
+      (row.status === "failed" && (row.errorKind === "rejected" || row.errorKind === "unavailable")))
   const isUnknown =
     (row.status === "queued" || row.status === "failed") && row.attemptedAt > now - RELAY_MEMORY_MS
   if (isFree) putSend(tables, { ...row, status: "queued", errorKind: undefined, attemptedAt: now })

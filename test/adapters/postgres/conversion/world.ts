@@ -33,10 +33,14 @@ export const funds = Effect.fnUntraced(function* (customerId: CustomerId) {
   return rows[0]!
 })
 
-/** Runs `second` while the transaction of `first` is open; that commits once `second` waits for it, or is done. */
-export const whileOpen = Effect.fnUntraced(function* <A, E, R, B, E2, R2>(
+/**
+ * Runs `second` while the transaction of `first` is open; that commits once `second` waits for it, or is done. `last` is in that
+ * transaction, too: a deadlock where `second` has locked what it needs.
+ */
+export const whileOpen = Effect.fnUntraced(function* <A, E, R, B, E2, R2, E3 = never, R3 = never>(
   first: Effect.Effect<A, E, R>,
-  second: Effect.Effect<B, E2, R2>
+  second: Effect.Effect<B, E2, R2>,
+  last: Effect.Effect<unknown, E3, R3> = Effect.void as Effect.Effect<unknown, E3, R3>
 ) {
   const sql = yield* WriteSql
   const open = yield* Latch.make(false)
@@ -52,6 +56,7 @@ export const whileOpen = Effect.fnUntraced(function* <A, E, R, B, E2, R2>(
         ) as waiting`
         if (row?.waiting === true) break
       }
+      yield* last
     })
   )
   return yield* Fiber.join(other)

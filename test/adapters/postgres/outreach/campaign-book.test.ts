@@ -240,6 +240,14 @@ describe("campaigns on PostgreSQL", () => {
       assert.strictEqual((yield* book.begin(entry))._tag, "Begun")
       yield* sql`update email_sends set attempted_at = attempted_at - interval '2 minutes'`
       assert.strictEqual((yield* book.begin(entry))._tag, "Settled")
+
+      // Nobody wrote down that it was deferred; the log knows that no mail came of that, and then whether another one did.
+      yield* world.deferral("k", "deferred")
+      yield* world.deferral("k", "failed")
+      yield* world.deferral("k/2", "deferred")
+      assert.strictEqual((yield* book.begin(entry))._tag, "Settled")
+      yield* world.deferral("k/2", "failed")
+      assert.deepInclude(yield* book.begin(entry), { _tag: "Begun", mailKey: "k/3" })
     })
   )
 
