@@ -127,5 +127,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   erase_person: {
     "a lock dropped: `for update`":
       "closing the account, which follows, takes the lock, or the new address does"
+  },
+  settle_outreach_sends: {
+    "a state dropped: `s.status = 'deferred'` → `true`": "`settle_outreach_send` looks again"
   }
 }

@@ -238,8 +238,18 @@ describe("campaigns on PostgreSQL", () => {
       yield* book.begin(entry)
       yield* sql`update email_sends set attempted_at = attempted_at - interval '23 hours 59 minutes'`
       assert.strictEqual((yield* book.begin(entry))._tag, "Begun")
-      yield* sql`update email_sends set attempted_at = attempted_at - interval '2 minutes'`
+      const { id = "" } = (yield* sql<{ readonly id: string }>`update email_sends
+        set attempted_at = attempted_at - interval '2 minutes' returning id`)[0]!
       assert.strictEqual((yield* book.begin(entry))._tag, "Settled")
+      for (const errorKind of ["unavailable", "rejected", "ambiguous"] as const) {
+        yield* book.finish({ id, outcome: "failed", providerMessageId: null, error: "e", errorKind })
+        yield* sql`update email_sends set attempted_at = now() - interval '25 hours'`
+        assert.strictEqual(
+          (yield* book.begin(entry))._tag,
+          errorKind === "ambiguous" ? "Settled" : "Begun",
+          errorKind
+        )
+      }
 
       // Nobody wrote down that it was deferred; the log knows that no mail came of that, and then whether another one did.
       yield* world.deferral("k", "deferred")

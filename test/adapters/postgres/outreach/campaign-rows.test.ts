@@ -101,13 +101,16 @@ suiteLayer(Layer.mergeAll(layerBook, layerUnsubscribes).pipe(Layer.provideMerge(
         })
     )
 
-    it.effect("begin no mail again whose end is just being written", () =>
+    it.effect("are moved by nobody while it is decided whether they begin again", () =>
       Effect.gen(function* () {
         yield* clear
+        const sql = yield* WriteSql
         const book = yield* CampaignBook
-        const id = yield* begun
-        const second = yield* whileOpen(book.finish(end(id)), book.begin(entry))
-        assert.deepInclude(second, { _tag: "Settled", status: "sent" })
+        yield* begun
+        const movable = Effect.map(sql`select from email_sends for update skip locked`, ({ length }) =>
+          assert.strictEqual(length, 0)
+        )
+        yield* whileOpen(sql`lock table email_log in access exclusive mode`, book.begin(entry), movable)
       })
     )
 
