@@ -33,11 +33,13 @@ const withoutLocks = <Scene>(
 
 export const PLANTED_IN_THE_QUEUE: ReadonlyArray<Planted<keyof typeof QUEUE_SCENARIOS>> = [
   withoutLocks("one key queued", "pick_queued_emails", "two senders take one request"),
-  withoutLocks(
-    "one key queued",
-    ["cancel_queued_email", "cancel_email"],
-    "a request is cancelled while a sender takes it"
-  ),
+  {
+    about: "a request is cancelled that a sender has taken",
+    scene: "one key queued",
+    function: "cancel_email",
+    from: "and x.state = 'queued' returning",
+    to: "returning"
+  },
   {
     about: "the end of a request is written under a lease that was taken away",
     scene: "under way",
