@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { chmod, chown, cp, mkdtemp, readFile, rm, stat } from "node:fs/promises"
+import { chmod, chown, cp, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
@@ -81,6 +81,25 @@ const run = (program: string, args: ReadonlyArray<string>, owner: Owner | undefi
     )
   })
 
+const DATA = "postlane-test-data-"
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/** Removes the data of runs that were killed: it would hold memory until the machine starts anew. */
+const sweep = async (): Promise<void> => {
+  for (const name of await readdir(TEMPORARY)) {
+    const [, maker] = new RegExp(`^${DATA}(\\d+)-`).exec(name) ?? []
+    if (maker !== undefined && !isAlive(Number(maker)))
+      await rm(join(TEMPORARY, name), { recursive: true, force: true })
+  }
+}
+
 /**
  * Makes and starts a server on a free port of the loopback interface; `more`: settings that differ from those of the tests. `fill`
  * puts a backup into its data folder, where there is one.
@@ -93,7 +112,8 @@ export const startTestServer = async (
   const owner = await systemUser()
   await chmod(folder, 0o755)
   const bin = await binaries(folder, owner)
-  const data = await mkdtemp(join(TEMPORARY, "postlane-test-data-"))
+  await sweep()
+  const data = await mkdtemp(join(TEMPORARY, `${DATA}${process.pid}-`))
   if (owner !== undefined) await chown(data, owner.uid, owner.gid)
   if (fill === undefined) {
     await run(
