@@ -71,6 +71,14 @@ const functionsOf = ({ providers, statuses }: Words): Readonly<Record<string, st
       )})`
     }
   ),
+  [`${FUNCTIONS}mail/enqueue/email_providers.sql`]: sqlFunction(
+    "The providers that a request may name (QUEUE-1): one of another name would wait for a sender for ever.",
+    {
+      head: "email_providers() returns text[]",
+      strict: false,
+      body: `array[${quoted(Object.keys(providers))}]`
+    }
+  ),
   [`${FUNCTIONS}mail/log/email_status_rank.sql`]: sqlFunction(
     "The rank of a status: the greater one wins, and 100 is final; null for anything else (EVENT-10).",
     { head: "email_status_rank(p_status text) returns integer", strict: true, body: rankBody(statuses) }

@@ -186,6 +186,9 @@ const textIssues = (request: SendRequest): ReadonlyArray<FieldIssue> => {
   if (request.html === undefined && request.text === undefined)
     issues.push({ path: "html", message: "one of html and text is required" })
   oneLine("idempotencyKey")
+  // Hashed and stored, all such halves are one: two keys would be one key, and the second mail the first one's repeat.
+  if (request.idempotencyKey?.isWellFormed() === false)
+    issues.push({ path: "idempotencyKey", message: "holds half of a character" })
   if (request.list !== undefined && !LISTED.includes(request.category))
     issues.push({ path: "list", message: `is of the categories ${LISTED.join(" and ")} alone` })
   return issues

@@ -90,8 +90,8 @@ interface QueueRequest {
   readonly sendAt: string | undefined
 }
 
-/** A date with its time zone: the machine that reads it may be in another one. */
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
+/** A date with its time zone: the machine that reads it may be in another one. The database knows no year 0, and no zone of 16 hours. */
+const MOMENT = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-5]):?[0-5]\d)$/
 
 const momentIssues = (path: string, value: string | undefined): ReadonlyArray<FieldIssue> =>
   value === undefined || (MOMENT.test(value) && !Number.isNaN(Date.parse(value)))

@@ -96,6 +96,7 @@ describe("send request", () => {
       [{ idempotencyKey: "" }, "idempotencyKey"],
       [{ idempotencyKey: "k".repeat(257) }, "idempotencyKey"],
       [{ idempotencyKey: "a\nb" }, "idempotencyKey"],
+      [{ idempotencyKey: "k\ud83d" }, "idempotencyKey"],
       [{ configurationSet: "no spaces" }, "configurationSet"],
       [{ provider: "provider_c" }, "provider"],
       [{ attachments: [{ filename: "a.txt", content: "not base64!" }] }, "attachments.0.content"],

@@ -18,7 +18,12 @@ const paths = (change: object) => issuesOf(decodeQueueRequest({ ...body, ...chan
 describe("a request of the send queue", () => {
   it("has a moment with its time zone, or none", () => {
     assert.deepStrictEqual(paths({}), [])
-    for (const sendAt of ["2026-12-01T09:00Z", "2026-12-01T09:00:30.5+01:00", "2026-12-01T09:00:00-0530"])
+    for (const sendAt of [
+      "2026-12-01T09:00Z",
+      "2026-12-01T09:00:30.5+01:00",
+      "2026-12-01T09:00:00-0530",
+      "2026-12-01T09:00+15:59"
+    ])
       assert.deepStrictEqual(paths({ sendAt, expiresAt: sendAt }), [], sendAt)
     for (const none of [
       "",
@@ -26,7 +31,9 @@ describe("a request of the send queue", () => {
       "2026-12-01",
       "2026-12-01T09:00",
       "2026-13-01T09:00Z",
-      "2026-12-01T25:00Z"
+      "2026-12-01T25:00Z",
+      "0000-12-01T09:00Z",
+      "2026-12-01T09:00+16:00"
     ]) {
       assert.deepStrictEqual(paths({ sendAt: none }), ["sendAt"], none)
       assert.deepStrictEqual(paths({ expiresAt: none }), ["expiresAt"], none)

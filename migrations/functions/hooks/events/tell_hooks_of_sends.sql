@@ -17,6 +17,9 @@ begin
   -- The provider's word for this acceptance.
   delete from event_hook_deliveries d
   where d.early_send_id = any (p_ids) and d.state = 'pending' and d.tries = 0 and d.type = 'email.sent';
+  -- Before the end is written, which becomes due with what is ahead of it in its subject.
+  update event_hook_deliveries d set wait_until = null, next_at = v_now
+  where d.early_send_id = any (p_ids) and d.state = 'pending' and d.tries = 0;
   perform write_hook_deliveries(array(
     select row(
       'email.' || x.outcome, hook_subject_of_mail(l), v_now, hook_data_of_mail(l, v_now, null), null, null
@@ -29,7 +32,7 @@ begin
   from unnest(v_rows) as l
   where d.early_send_id = l.id and d.state = 'pending';
   update event_hook_deliveries d set
-    early_send_id = null, wait_until = null, next_at = v_now, sequence = x.sequence, body = x.body
+    early_send_id = null, sequence = x.sequence, body = x.body
   from (
     select y.id, nextval('event_hook_sequence') as sequence, y.body
     from (

@@ -8,7 +8,8 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return p_request - '{to,from,subject,html,text,category,source,idempotencyKey}'::text[] = '{}'
+  return jsonb_typeof(p_request) = 'object'
+    and p_request - '{to,from,subject,html,text,category,source,idempotencyKey}'::text[] = '{}'
     and p_request @@ '
       !exists($.keyvalue() ? (@.value.type() != "string"))
       && $.to like_regex "^[^\\n\\r]*?[^\\s<>@,;]+@[^\\s<>@,;]+>?\\s*$"

@@ -91,6 +91,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "is_queued_request"
   ],
   "test/adapters/postgres/send-queue/plain-requests.test.ts": ["is_plain_request"],
+  "test/adapters/postgres/send-queue/refusals.test.ts": ["email_providers"],
   "test/adapters/postgres/send-queue/people.test.ts": [
     "cancel_queued_email",
     "reschedule_queued_email",

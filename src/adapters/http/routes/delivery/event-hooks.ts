@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
 import { hookUrlFault, WantedType } from "../../../../domain/delivery/event-hooks.ts"
@@ -72,9 +72,13 @@ const DeliveryRow = Schema.Struct({
   createdAt: Schema.String
 }).annotate({ identifier: "EventHookDelivery" })
 
-/** ISO 8601. */
+/** ISO 8601, of the years that the database knows and that ISO writes with four digits. */
 const Moment = Schema.String.annotate({ format: "date-time" }).pipe(
-  Schema.decodeTo(Schema.DateTimeUtcFromString)
+  Schema.decodeTo(
+    Schema.DateTimeUtcFromString.check(
+      Schema.makeFilter((at) => /^(?!0000)\d/.test(DateTime.formatIso(at)) || "is of no year from 1 to 9999")
+    )
+  )
 )
 
 const PATH = "/api/admin/event-hooks"

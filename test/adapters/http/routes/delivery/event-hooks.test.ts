@@ -104,5 +104,11 @@ describe("event hooks, by admins (EVENT-85)", () => {
     expect((await ask("GET", "", undefined, {})).status).toBe(401)
     const { id } = (await ask("POST", "", { url: "http://shop.test/" })).json
     expect((await ask("PATCH", `/${id}`, {})).json).toMatchObject({ status: 400 })
+    // Moments that ISO 8601 has, and the database has not.
+    for (const from of ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "+012026-01-01T00:00:00Z"])
+      expect((await ask("POST", `/${id}/redeliver`, { from })).json, from).toMatchObject({
+        status: 400,
+        code: "INVALID_REQUEST"
+      })
   })
 })
