@@ -100,6 +100,10 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     ...[160, 172, 184].map((y) => run("const river = stones(and, the, sea)", 60, y, code))
   ),
   "runs:accented-letters": only("ĝ", run("of ˆ", 60, 100), run("g is", 75.5, 100, { font: FONTS.length })),
+  "runs:spaced-words": only(
+    ">NOTICE<",
+    ...Array.from("NOTICE", (letter, at) => run(letter, 60 + 20 * at, 100))
+  ),
   "runs:whole-signs": only("A ⟶ B", run("A −−→ B", 60, 100)),
   "runs:drawn-bullets": drawn(
     '<li data-open="">second',

@@ -662,6 +662,44 @@ describe("numbers in Word documents", () => {
     { ...lists, body: item(1, "one") + item(3, "five") + item(3, "six") },
     '<ol><li>one</li><li value="5">five</li><li>six</li></ol>'
   )
+  const again = (at: number, to: number, more = "") =>
+    `<w:lvlOverride w:ilvl="${at}"><w:startOverride w:val="${to}"/>${more}</w:lvlOverride>`
+  const restarted = (more: string, levels = level(0, "decimal", "%1.") + level(1, "lowerLetter", "%2)")) =>
+    numbering(abstract(1, levels) + num(1, 1) + num(2, 1, more))
+  written(
+    "a list that begins anew is one of its own, and so is one that is written in another way",
+    { ...restarted(again(0, 1)), body: item(1, "a") + item(1, "b") + item(2, "c") + item(2, "d") },
+    "<ol><li>a</li><li>b</li></ol><ol><li>c</li><li>d</li></ol>"
+  )
+  written(
+    "of another number format, too",
+    {
+      ...restarted(again(0, 1, level(0, "upperRoman", "%1."))),
+      body: item(1, "a") + item(2, "c") + item(2, "d")
+    },
+    '<ol><li>a</li></ol><ol type="I"><li>c</li><li>d</li></ol>'
+  )
+  written(
+    "within an item, too; behind it the outer one goes on",
+    { ...restarted(again(1, 1)), body: item(1, "a") + item(1, "b", 1) + item(2, "c", 1) + item(1, "d") },
+    '<ol><li>a<ol type="a"><li>b</li></ol><ol type="a"><li>c</li></ol></li><li>d</li></ol>'
+  )
+  written(
+    "one of the same definition that does not say so goes on (ECMA-376, 17.9.15)",
+    { ...restarted(""), body: item(1, "a") + paragraph("Text") + item(2, "b") },
+    '<ol><li>a</li></ol><p>Text</p><ol start="2"><li>b</li></ol>'
+  )
+  written(
+    "a level that is never to begin anew goes on below each item",
+    {
+      ...restarted(
+        "",
+        level(0, "decimal", "%1.") + level(1, "lowerLetter", "%2)", '<w:lvlRestart w:val="0"/>')
+      ),
+      body: item(1, "a") + item(1, "b", 1) + item(1, "c") + item(1, "d", 1)
+    },
+    '<ol><li>a<ol type="a"><li>b</li></ol></li><li>c<ol start="2" type="a"><li>d</li></ol></li></ol>'
+  )
   written(
     "numbers that HTML cannot count stand before their words",
     {

@@ -228,7 +228,8 @@ describe("parts in other formats", () => {
   )
   it.effect("are named as left out where they are anything else, or not there", () =>
     Effect.gen(function* () {
-      for (const spec of [chunk("a.rtf", "{\\rtf1 words}"), { ...chunk("a.html", "x"), more: [] }]) {
+      const mht = chunk("a.mht", "MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>words</p>")
+      for (const spec of [chunk("a.rtf", "{\\rtf1 words}"), mht, { ...chunk("a.html", "x"), more: [] }]) {
         const html = yield* htmlOf(spec)
         assert.match(html, /^<p>Before<\/p><p>\[.* left out here\.\]<\/p><p>After<\/p>$/)
       }

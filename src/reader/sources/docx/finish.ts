@@ -61,7 +61,9 @@ const numbered = (
     parts[list.at] = listTag(type, value)
     return "<li>"
   }
-  if (definition !== before && (type !== as || value !== expected)) return `</ol>${listTag(type, value)}<li>`
+  // Numbers that begin anew, or are written in another way, are those of another list; those that skip some are not.
+  if (type !== as || value < expected || (definition !== before && value !== expected))
+    return `</ol>${listTag(type, value)}<li>`
   return expected === value ? "<li>" : `<li value="${value}">`
 }
 

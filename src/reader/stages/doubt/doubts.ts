@@ -1,7 +1,7 @@
 import { type Block, textOfSpans } from "../../model/block.ts"
 import type { Doubt } from "../../model/doubt.ts"
 import { centreIn } from "../../model/geometry.ts"
-import type { Drawing } from "../../model/page-content.ts"
+import type { Box, Drawing } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { isTypewriter, lengthOf } from "../lines/segment.ts"
 import { upwardMoves } from "../tagged/suspects.ts"
@@ -26,13 +26,17 @@ interface DoubtRule {
   readonly holds: (page: ReadPage) => boolean
 }
 
+/** The places of figures. */
+const figuresIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Box> =>
+  blocks.flatMap((block) => (block.kind === "figure" ? (block.region ?? []) : []))
+
 /** Fewest lines that are above the one tagged before them, and their part of all. */
 const FEWEST_UP = 3
 const PART_UP = 0.12
 /** Whether tags go up again and again within a column: a reader goes down. */
-const goesUp = ({ analysis, byTags }: ReadPage): boolean => {
+const goesUp = ({ analysis, blocks, byTags }: ReadPage): boolean => {
   if (!byTags) return false
-  const { moves, up } = upwardMoves(analysis)
+  const { moves, up } = upwardMoves(analysis, figuresIn(blocks))
   return up >= FEWEST_UP && up > PART_UP * moves
 }
 
@@ -66,7 +70,7 @@ const hasOdd = ({ analysis: { page }, blocks }: ReadPage): boolean => {
       !artifact && !invisible && Math.abs(angle - 90 * Math.round(angle / 90)) > ODD
   )
   if (lengthOf(odd) < FEWEST_ODD) return false
-  const figures = blocks.flatMap((block) => (block.kind === "figure" ? (block.region ?? []) : []))
+  const figures = figuresIn(blocks)
   const heads = new Set(
     blocks.flatMap((block) =>
       block.kind === "table"

@@ -2,6 +2,7 @@ import type { FontFace, PageContent, TextRun } from "../../model/page-content.ts
 import { withAccentedLetters } from "../runs/accented-letters.ts"
 import { drawnBullets, letterBullets } from "../runs/bullets.ts"
 import { withDrawnBoxes } from "../runs/drawn-boxes.ts"
+import { withSpacedWords } from "../runs/spaced-words.ts"
 import { withStrikes } from "../runs/strikes.ts"
 import { uprightPage } from "../runs/turned.ts"
 import { withUnderlines } from "../runs/underlines.ts"
@@ -48,6 +49,11 @@ export const RUN_STAGES: ReadonlyArray<RunStage> = [
     id: "accented-letters",
     why: "an accent that is drawn over a letter is one with it",
     run: withAccentedLetters
+  },
+  {
+    id: "spaced-words",
+    why: "letters that are set far apart are one word",
+    run: withSpacedWords
   },
   { id: "whole-signs", why: "a sign that is drawn in parts is one", run: withWholeSigns },
   {

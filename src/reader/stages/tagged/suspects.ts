@@ -1,4 +1,5 @@
-import type { TextRun } from "../../model/page-content.ts"
+import { centreIn } from "../../model/geometry.ts"
+import type { Box, TextRun } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { byMark, idsUnder } from "./tagged-content.ts"
 
@@ -9,9 +10,18 @@ const shared = (a: TextRun, b: TextRun): number =>
   (Math.min(a.box.x1, b.box.x1) - Math.max(a.box.x0, b.box.x0)) /
   Math.max(1, Math.min(a.box.x1 - a.box.x0, b.box.x1 - b.box.x0))
 
-/** How often the tags of a page go on to another line, and how often to a higher one of the same column: a reader goes down. */
-export const upwardMoves = (analysis: PageAnalysis): { readonly up: number; readonly moves: number } => {
-  const marked = byMark(analysis.readable.main)
+/**
+ * How often the tags of a page go on to another line, and how often to a higher one of the same column: a reader goes down. Labels of
+ * `figures` are in no such order.
+ */
+export const upwardMoves = (
+  analysis: PageAnalysis,
+  figures: ReadonlyArray<Box> = []
+): { readonly up: number; readonly moves: number } => {
+  const { main } = analysis.readable
+  const marked = byMark(
+    figures.length === 0 ? main : main.filter(({ box }) => !figures.some((figure) => centreIn(box, figure)))
+  )
   const runs = idsUnder(analysis.page.structure).flatMap((id) => marked.get(id) ?? [])
   let [up, moves] = [0, 0]
   for (const [at, run] of runs.entries()) {

@@ -79,6 +79,14 @@ describe("a page is doubted", () => {
     assert.deepEqual(tagged([0, 4, 1, 5, 2, 6, 3, 7, 8, 9]), ["tags_disagree"])
     assert.deepEqual(tagged([1, 2, 3, 4, 5, 6, 7, 8, 9, 0]), [])
     assert.deepEqual(tagged([0, 1, 2, 3, 4, 5]), [])
+    // The labels of a figure are in no such order.
+    const labels = [0, 4, 1, 5, 2, 6, 3, 7]
+    const runs = labels
+      .toSorted((a, b) => a - b)
+      .map((at) => run(`Label ${at}`, 60, 100 + 14 * at, { mcid: at }))
+    const drawn = [picture(3, 50, 80, 300, 220, 8)]
+    const figure = tag("Figure", [...labels, 8], { alt: "Rivers" })
+    assert.deepEqual(doubtsOn(runs, { structure: [figure], drawings: drawn }), [])
   })
 
   it("with values without a row or a name", () => {

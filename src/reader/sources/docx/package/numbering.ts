@@ -22,6 +22,8 @@ interface Level {
   /** The typeface of the label. */
   font: string
   start: number
+  /** It begins anew behind an item of the levels before this one; undefined where it does so behind each that is above it. */
+  restart: number | undefined
   /** All its numbers are written in digits. */
   isLegal: boolean
   style: string | undefined
@@ -86,6 +88,7 @@ const bare = (): Level => ({
   text: "",
   font: "",
   start: 1,
+  restart: undefined,
   isLegal: false,
   style: undefined
 })
@@ -160,6 +163,7 @@ const describe = (level: Level, name: string, value: string | undefined): void =
   if (name === "numFmt") level.format = value ?? "decimal"
   if (name === "lvlText") level.text = (value ?? "").slice(0, MAX_LABEL)
   if (name === "start") level.start = numberIn(value) ?? 1
+  if (name === "lvlRestart") level.restart = numberIn(value)
   if (name === "isLgl") level.isLegal = !isOff(value)
   if (name === "pStyle") level.style = value
 }
@@ -205,7 +209,8 @@ class Counts {
       definitions.instances.get(list)?.starts.get(at) ?? definitions.levelOf(list, at)?.start ?? 1
     const before = numbers[level]
     numbers[level] = before === undefined ? startOf(level) : before + 1
-    numbers.length = level + 1
+    for (let below = level + 1; below < numbers.length; below++)
+      if (level < (definitions.levelOf(list, below)?.restart ?? LEVELS)) numbers[below] = undefined
     // Word shows levels above that have no item yet as if they had their first.
     const text = own.text
       .replaceAll(/%(\d)/g, (_, digit: string) => {

@@ -1,4 +1,4 @@
-import { centreIn, hull, overlapAcross, touches } from "../../../model/geometry.ts"
+import { centreIn, hull, liesIn, middleX, middleY, overlapAcross, touches } from "../../../model/geometry.ts"
 import { addTo, greatest, least } from "../../../model/lists.ts"
 import type { Box, Drawing, PageContent } from "../../../model/page-content.ts"
 import { type Segment, segmentText } from "../../lines/segment.ts"
@@ -10,7 +10,7 @@ const FEWEST_LENGTHS = 3
 const FEWEST_SECTORS = 3
 /** Smallest side of a chart, points. */
 const MIN_SIDE = 40
-/** Fewest figures at its axes; of a pie, fewest that say a share. */
+/** Fewest figures at its axes; of a pie, fewest that say a share. Without one its names are as many as the fewest sectors. */
 const FEWEST_FIGURES = 3
 const FEWEST_SHARES = 2
 /** How far they are from what is drawn, points. */
@@ -25,13 +25,17 @@ const LONGER = 1.8
 /** More paths on a page are a map or a picture. */
 const MOST_PATHS = 4000
 const MOST_SEGMENTS = 2000
-/** How far a circle's sides differ. */
+/** How far a circle's sides differ, and how far from its middle sectors may end, as a part of it: the boxes of curves are larger than they. */
 const ROUND = 0.2
+const OFF_MIDDLE = 0.1
 
 type Path = Extract<Drawing, { readonly kind: "path" }>
 
 /** A number at an axis. */
 const FIGURE = /^[-−+]?[\d.,]{1,12}[ ]?[%\p{L}\p{Sc}]{0,3}$/u
+
+/** A share that a sector has. */
+const SHARE = /\d\s?%/
 
 const isFigure = (segment: Segment): boolean => FIGURE.test(segmentText(segment).trim())
 
@@ -110,22 +114,111 @@ const plottedLines = (paths: ReadonlyArray<Path>): ReadonlyArray<Box> =>
     return whole.y1 - whole.y0 >= MIN_SIDE && level.length >= FEWEST_FIGURES ? [whole] : []
   })
 
-/** Sectors of several colours that make up a circle. */
-const pies = (paths: ReadonlyArray<Path>): ReadonlyArray<Box> => {
+/** Sectors of several colours that make up a circle, and whether they meet in its middle. */
+const pies = (paths: ReadonlyArray<Path>) => {
   const curved = paths.filter(({ box, curved: is, filled }) => is && filled && box.y1 - box.y0 > THIN)
-  const groups: Array<{ box: Box; colors: Set<number> }> = []
+  const groups: Array<{ box: Box; colors: Set<number>; sectors: Array<Box> }> = []
   for (const { box, color } of curved) {
-    const group = groups.find((one) => touches(one.box, box))
-    if (group === undefined) groups.push({ box, colors: new Set([color]) })
+    const group = groups.find((one) => touches(one.box, box, 1))
+    if (group === undefined) groups.push({ box, colors: new Set([color]), sectors: [box] })
     else {
+      group.sectors.push(box)
       group.box = hull([group.box, box])
       group.colors.add(color)
     }
   }
-  return groups.flatMap(({ box, colors }) => {
+  return groups.flatMap(({ box, colors, sectors }) => {
     const [wide, high] = [box.x1 - box.x0, box.y1 - box.y0]
     const isRound = Math.abs(wide - high) < ROUND * Math.max(wide, high)
-    return isRound && wide >= MIN_SIDE && colors.size >= FEWEST_SECTORS ? [box] : []
+    const [x, y] = [middleX(box), middleY(box)]
+    const middle = { x0: x, x1: x, y0: y, y1: y }
+    const meet = sectors.every(
+      (sector) => touches(middle, sector, OFF_MIDDLE * wide) && sector.x1 - sector.x0 < wide
+    )
+    return isRound && wide >= MIN_SIDE && colors.size >= FEWEST_SECTORS ? [{ box, meet }] : []
+  })
+}
+
+/** How far steps of a scale differ from one another, as a part of them, and how far its numbers are out of line, points. */
+const UNEVEN = 0.08
+const OUT_OF_LINE = 2.5
+/** Part of a scale's numbers that may have words beside them: numbers of rows have. */
+const BESIDE_WORDS = 0.4
+/** Longer words in a plot are no labels. */
+const LONGEST_LABEL = 40
+
+/** The number that a figure says. */
+const valueOf = (segment: Segment): number => {
+  const bare = segmentText(segment)
+    .replaceAll(/[^\d.,−-]/g, "")
+    .replace("−", "-")
+  return Number(
+    /^-?\d{1,3}(?:[.,]\d{3})+$/.test(bare) ? bare.replaceAll(/[.,]/g, "") : bare.replace(",", ".")
+  )
+}
+
+/** Whether steps are alike, and go the same way. */
+const areEven = (one: number, other: number): boolean =>
+  one * other > 0 && Math.abs(one - other) < UNEVEN * Math.abs(other)
+
+/** Numbers below one another that count down by one step each, at one distance: scales of charts do, and no rows. The longest first. */
+const scalesOf = (figures: ReadonlyArray<Segment>): ReadonlyArray<ReadonlyArray<Segment>> => {
+  const scales = (["x0", "x1"] as const).flatMap((side) => {
+    const open: Array<Array<Segment>> = []
+    for (const figure of figures.toSorted((a, b) => a.baseline - b.baseline)) {
+      const value = valueOf(figure)
+      const scale = open.findLast((of) => {
+        const [before, last] = [of.at(-2), of.at(-1)]
+        if (last === undefined || Math.abs(last[side] - figure[side]) > OUT_OF_LINE) return false
+        const step = valueOf(last) - value
+        return before === undefined
+          ? step > 0
+          : areEven(step, valueOf(before) - valueOf(last)) &&
+              areEven(figure.baseline - last.baseline, last.baseline - before.baseline)
+      })
+      if (scale === undefined) open.push([figure])
+      else scale.push(figure)
+    }
+    return open.filter(({ length }) => length >= FEWEST_FIGURES)
+  })
+  return scales.toSorted((a, b) => b.length - a.length)
+}
+
+/** What is drawn on the right of a scale and as high as it, whatever its shapes are. */
+const plotsAtScales = (
+  paths: ReadonlyArray<Path>,
+  figures: ReadonlyArray<Segment>,
+  segments: ReadonlyArray<Segment>
+): ReadonlyArray<Box> => {
+  const fromLeft = paths.toSorted((a, b) => a.box.x0 - b.box.x0)
+  return scalesOf(figures).flatMap((scale) => {
+    const { x1, y0, y1 } = hull(scale)
+    const high = (y1 - y0) / scale.length
+    const found: Array<Path> = []
+    let end = x1
+    for (const path of fromLeft) {
+      const { box } = path
+      if (box.x0 < x1 - THIN || box.x0 > end + NEAR || box.y0 < y0 - high || box.y1 > y1 + THIN) continue
+      found.push(path)
+      end = Math.max(end, box.x1)
+    }
+    const shapes = found.filter(
+      ({ box, curved, filled }) => curved || (filled && box.x1 - box.x0 > THIN && box.y1 - box.y0 > THIN)
+    )
+    if (shapes.length === 0) return []
+    const plot = hull(found.map(({ box }) => box))
+    const inside = segments.filter((one) => centreIn(one, plot))
+    const named = scale.filter(({ baseline, size }) =>
+      inside.some((one) => Math.abs(one.baseline - baseline) < size / 2)
+    )
+    const worded = shapes.filter(({ box }) => inside.some((one) => liesIn(one, box, 0) && !isFigure(one)))
+    const isPlot =
+      worded.length <= WORDED * shapes.length &&
+      plot.x1 - plot.x0 >= MIN_SIDE &&
+      plot.y1 - plot.y0 >= Math.max(MIN_SIDE, (y1 - y0) / 2) &&
+      named.length <= BESIDE_WORDS * scale.length &&
+      inside.every(({ characters }) => characters <= LONGEST_LABEL)
+    return isPlot ? [hull([plot, ...scale])] : []
   })
 }
 
@@ -140,7 +233,6 @@ export const chartsOf = (page: PageContent, segments: ReadonlyArray<Segment>): R
     ({ box, curved, filled: is }) => is && !curved && box.x1 - box.x0 > THIN && box.y1 - box.y0 > THIN
   )
   const figures = segments.filter(isFigure)
-  if (figures.length < FEWEST_SHARES) return []
   const has = (fewest: number, of: ReadonlyArray<Segment>) => (box: Box) =>
     of.filter((one) => touches(one, box, NEAR)).length >= fewest
   const barred = WAYS.flatMap((way) =>
@@ -148,9 +240,15 @@ export const chartsOf = (page: PageContent, segments: ReadonlyArray<Segment>): R
       areBars(bars, way, segments) ? [withLines(hull(bars), paths)] : []
     )
   )
-  const shares = figures.filter((one) => segmentText(one).includes("%"))
+  const hasShares = has(
+    FEWEST_SHARES,
+    segments.filter((one) => SHARE.test(segmentText(one)))
+  )
+  const names = segments.filter(({ characters }) => characters <= LONGEST_LABEL)
+  const isNamed = has(FEWEST_SECTORS, names)
   return [
     ...[...barred, ...plottedLines(paths)].filter(has(FEWEST_FIGURES, figures)),
-    ...pies(paths).filter(has(FEWEST_SHARES, shares))
+    ...plotsAtScales(paths, figures, segments),
+    ...pies(paths).flatMap(({ box, meet }) => (hasShares(box) || (meet && isNamed(box)) ? [box] : []))
   ]
 }

@@ -62,8 +62,62 @@ describe("a chart without a caption", () => {
       made([...ticks, ...words], bars),
       made([...ticks, ...marked], grounds),
       made(key, bars),
-      made(ticks, same)
+      made(
+        ticks.map((one, at) => (at === 1 ? { ...one, text: "9" } : one)),
+        same
+      )
     ])
       assert.notInclude(html, "<figure>")
+  })
+
+  it("is what is drawn beside a scale: few or round bars, points, an area, a line without a grid", () => {
+    const axis = [rule(94, 301, 94, 409), rule(94, 409, 270, 409)]
+    const few = [filled(110, 330, 140, 409), filled(170, 360, 200, 409)]
+    const round = bars.map(curved)
+    const points = LENGTHS.map((length, at) =>
+      curved(filled(104 + 24 * at, 400 - length, 108 + 24 * at, 404 - length))
+    )
+    const area = [curved(filled(100, 320, 260, 409))]
+    const line = [curved(rule(100, 320, 260, 400))]
+    for (const shapes of [few, round, points, area, line]) {
+      const labels = labelsIn(made([...ticks, ...names], [...axis, ...shapes]))
+      for (const label of ["12", "8", "4", "0", "Row 1", "Row 3"]) assert.include(labels, label)
+    }
+  })
+
+  it("is none beside numbers of rows, numbers that are no scale, or rules alone", () => {
+    const grounds = ticks.map(({ box }) => filled(60, box.y0 - 2, 300, box.y1 + 2, 0xeeeeee))
+    const words = ticks.map(({ baseline }) => run("Rivers and stones", 110, baseline, { size: 8 }))
+    const years = ["1994", "1996", "1991", "1990"].map((text, at) =>
+      run(text, 72, 304 + 36 * at, { size: 8 })
+    )
+    const steps = ticks.map((one, at) => run(one.text, 80, 304 + 36 * at + 9 * (at % 2), { size: 8 }))
+    const area = curved(filled(100, 320, 260, 409))
+    for (const html of [
+      made([...ticks, ...words], grounds),
+      made([...ticks, ...words], [area]),
+      made(years, [area]),
+      made(steps, [area]),
+      made(ticks, gridlines)
+    ])
+      assert.notInclude(html, "<figure>")
+  })
+
+  it("is a pie whose sectors have names, and no sign of several colours", () => {
+    const sectors = [0x111111, 0x808080, 0xdddddd].map((color, at) =>
+      curved(
+        filled(at === 1 ? 100 : 150, at === 0 ? 300 : 350, at === 1 ? 150 : 200, at === 0 ? 350 : 400, color)
+      )
+    )
+    const around = [
+      run("Boats", 205, 320, { size: 8 }),
+      run("Nets", 75, 390, { size: 8 }),
+      run("Crews", 205, 390, { size: 8 })
+    ]
+    const whole = [...sectors, curved(filled(100, 300, 150, 350, 0x4080))]
+    for (const name of ["Boats", "Nets", "Crews"]) assert.include(labelsIn(made(around, whole)), name)
+    assert.notInclude(made(around.slice(0, 1), whole), "<figure>")
+    const rings = [0, 10, 20].map((at) => curved(filled(100 + at, 300, 180 + at, 380, 0x111111 * (1 + at))))
+    assert.notInclude(made(around, rings), "<figure>")
   })
 })
