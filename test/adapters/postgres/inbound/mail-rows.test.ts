@@ -105,18 +105,18 @@ suiteLayer(Layer.mergeAll(layer, Mails.layer, Accounts.layer).pipe(Layer.provide
       })
     )
 
-    it.effect("are deleted by housekeeping but for those that somebody is writing: it waits for none", () =>
+    it.effect("are deleted by housekeeping but for those that somebody has locked: it waits for none", () =>
       Effect.gen(function* () {
         yield* clean
         const sql = yield* WriteSql
         const store = yield* IntakeStore
-        const [held, gone] = [yield* taken, yield* taken]
-        for (const mail of [held, gone]) yield* store.end(mail, ERROR)
+        const [gone, held] = [yield* taken, yield* taken]
+        for (const mail of [gone, held]) yield* store.end(mail, ERROR)
         yield* sql`update intake_mails set cleaned = 'all', ended_at = ended_at - interval '91 days'`
-        yield* whileOpen(
-          sql`select from intake_mails where id = ${held.id}::uuid for no key update`,
-          store.purge
-        )
+        const lock = ({ id }: typeof held) =>
+          sql`select from intake_mails where id = ${id}::uuid for no key update`
+        // As an erasure does, which locks one after another.
+        yield* whileOpen(lock(held), sql`select purge_intake()`, lock(gone))
         assert.deepStrictEqual(yield* sql`select id from intake_mails`, [{ id: held.id }])
       })
     )
