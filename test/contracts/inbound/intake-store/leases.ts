@@ -234,7 +234,7 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
     )
 
     it.effect.each(["received", "converting"] as const)(
-      "one that has ended is nobody's any more, of whoever holds or held it: %s",
+      "one that has ended has no holder any more, neither who held it nor another: %s",
       (step) =>
         Effect.gen(function* () {
           yield* clean

@@ -6,6 +6,7 @@ import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { clean, customer, pass, STALE } from "../../conversion/documents-world.ts"
 import {
+  admit,
   admitted,
   claim,
   converting,
@@ -71,30 +72,28 @@ export const order = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
-    it.effect("H3: no sender is left out, whoever came first", () =>
-      Effect.gen(function* () {
-        yield* clean
-        const [first, second, third, last] = yield* customers(4)
-        const mails: Array<MailId> = []
-        for (const owner of [last!, first!, third!, second!]) mails.push(yield* receivedFrom(emailOf(owner)))
-        const found: Array<MailId | undefined> = []
-        for (const _ of mails) found.push((yield* claim("received"))?.id)
-        assert.sameMembers(found, mails)
-      })
-    )
-
-    it.effect("H3: no customer is left out, whoever came first", () =>
-      Effect.gen(function* () {
-        yield* clean
-        const store = yield* IntakeStore
-        const [first, second, third, last] = yield* customers(4)
-        const mails: Array<string> = []
-        for (const owner of [last!, first!, third!, second!]) mails.push(...(yield* admitted(owner, 1)))
-        const found: Array<string | undefined> = []
-        for (const _ of mails)
-          found.push((yield* store.claim("converting", anyId(), STALE, HOME, { ofIdle: true }))?.id)
-        assert.sameMembers(found, mails)
-      })
+    it.effect.each(["received", "converting"] as const)(
+      "H3: nobody is left out by who came first, and whose mail is another process's to work on: %s",
+      (step) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          const [first, second, third, last] = yield* customers(4)
+          yield* receivedFrom(emailOf(last!), undefined, "r2")
+          if (step === "converting") {
+            const mail = (yield* claim("received", anyId(), STALE, "r2"))!
+            assert.strictEqual(yield* admit(mail, last!, 1), "admitted")
+          }
+          const mails: Array<MailId> = []
+          for (const owner of [first!, third!, second!])
+            mails.push(
+              ...(step === "received" ? [yield* receivedFrom(emailOf(owner))] : yield* admitted(owner, 1))
+            )
+          const found: Array<MailId | undefined> = []
+          for (const _ of mails)
+            found.push((yield* store.claim(step, anyId(), STALE, HOME, { ofIdle: true }))?.id)
+          assert.sameMembers(found, mails)
+        })
     )
 
     it.effect("H3: a mail that its headers ended gives its sender no earlier turn", () =>
