@@ -124,6 +124,24 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "words: without a report nothing is said of DMARC, either",
     "a call: `find` → `findLast`": "each method is there once"
   },
+  claim_converting_mail: {
+    "a state dropped: `m.step = 'converting'` → `true` (2)":
+      "it saves the lock of the turn: what is due is decided again under it",
+    "a call dropped: `perform set_config('synchronous_commit', 'off', true);` → `null;`":
+      "it saves the next claim a wait for the disk"
+  },
+  claim_received_mail: {
+    "a state dropped: `x.step = 'received'` → `true` (2)":
+      "it saves a look: a turn with nothing that is due is left out below",
+    "a state dropped: `x.step = 'received'` → `true` (3)":
+      "it saves a look: a turn with nothing that is due is left out below"
+  },
+  owners_of_converting_mails: {
+    "a state dropped: `m.step = 'converting'` → `true`":
+      "it saves a look: the claim passes over a customer with nothing that is due",
+    "a state dropped: `m.step = 'converting'` → `true` (2)":
+      "it saves a look: the claim passes over a customer with nothing that is due"
+  },
   erase_person: {
     "a lock dropped: `for update`":
       "closing the account, which follows, takes the lock, or the new address does"

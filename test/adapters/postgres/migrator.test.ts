@@ -172,6 +172,36 @@ describe("migrated database", () => {
     }).pipe(Effect.provide(layerPostgres))
   )
 
+  it.live("closes a table and a function to roles that the server gives all rights on what is new", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const open = Effect.gen(function* () {
+        yield* sql`do $$
+          declare name text;
+          begin
+            foreach name in array array['anon', 'authenticated'] loop
+              if not exists (select from pg_roles where rolname = name) then execute format('create role %I', name); end if;
+            end loop;
+          end $$`
+        yield* sql`create table thing ()`
+        yield* sql`create function thing() returns void language sql as ''`
+        yield* sql`grant all on table thing to anon, authenticated, public`
+        yield* sql`grant all on function thing() to anon, authenticated`
+        yield* sql`select secure_table('thing'), secure_function('thing()')`
+        return yield* sql`select role, has_table_privilege(role, 'thing', 'select') as reads,
+            has_function_privilege(role, 'thing()', 'execute') as calls
+          from unnest(array['anon', 'authenticated', 'service_role']) as role`
+      })
+      // Roles are the whole server's: with the transaction they are gone.
+      const rights = yield* Effect.flip(sql.withTransaction(Effect.flip(open)))
+      assert.deepStrictEqual(rights, [
+        { role: "anon", reads: false, calls: false },
+        { role: "authenticated", reads: false, calls: false },
+        { role: "service_role", reads: true, calls: true }
+      ])
+    }).pipe(Effect.provide(layerPostgres))
+  )
+
   it.live("gives Effect's queue nothing to migrate, and has the table that it would make", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql

@@ -9,7 +9,7 @@ import { JobStatus, ChunkStatus } from "../../../src/domain/conversion/job.ts"
 import { ChunkId } from "../../../src/domain/ids.ts"
 import { clean, customer, funds, whileOpen } from "../../adapters/postgres/conversion/world.ts"
 import { DocumentsWorld } from "../../contracts/conversion/documents-world.ts"
-import { layerPostgres } from "./postgres.ts"
+import { layerPostgres, layerWithoutIndexes } from "./postgres.ts"
 
 const JobSeen = Schema.Struct({
   status: JobStatus,
@@ -191,7 +191,10 @@ const layer: Layer.Layer<DocumentsWorld, never, WriteSql> = Layer.effect(
   })
 )
 
+const documents = Layer.mergeAll(PostgresConversion.layer, PostgresBatch.layer, layer)
+
 /** The stores of documents on a database of their own. */
-export const postgres = Layer.mergeAll(PostgresConversion.layer, PostgresBatch.layer, layer).pipe(
-  Layer.provideMerge(layerPostgres)
-)
+export const postgres = documents.pipe(Layer.provideMerge(layerPostgres))
+
+/** The same on one whose plans use no index. */
+export const withoutIndexes = documents.pipe(Layer.provideMerge(layerWithoutIndexes))

@@ -22,7 +22,7 @@ const onServer = (statement: string) =>
     Effect.orDie
   )
 
-const database = (template: string) =>
+const database = (template: string, off: ReadonlyArray<string> = []) =>
   Layer.effect(
     TestDatabase,
     Effect.acquireRelease(
@@ -31,6 +31,7 @@ const database = (template: string) =>
         const name = `test_${process.pid}_${process.env["VITEST_WORKER_ID"] ?? "0"}_${made}`
         // Copying the files takes a quarter of the processor time that logging every block does.
         yield* onServer(`create database ${name} template ${template} strategy file_copy`)
+        for (const setting of off) yield* onServer(`alter database ${name} set ${setting} = off`)
         const url = new URL(inject("postgresUrl"))
         url.pathname = `/${name}`
         return { url: url.href, name }
@@ -56,4 +57,13 @@ export const layerClients = (
 /** A migrated database of its own and the clients on it. */
 export const layerPostgres: Layer.Layer<TestDatabase | Clients> = layerClients().pipe(
   Layer.provideMerge(layerDatabase)
+)
+
+/** As `layerPostgres`; no index gives its plans an order by chance. */
+export const layerWithoutIndexes: Layer.Layer<TestDatabase | Clients> = layerClients().pipe(
+  Layer.provideMerge(
+    Layer.fresh(
+      database("postlane_template", ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"])
+    )
+  )
 )

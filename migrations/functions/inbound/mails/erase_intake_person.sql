@@ -1,7 +1,8 @@
 -- The part of `erase_person` that is about convert-by-email; returns whether anything was found. A mail under way ends here:
 -- its worker has lost its lease and writes nothing more, and what was set aside is released. What is left of a mail is that
 -- there was one; its objects go with the next cleaning, results behind links among them. Charges stay, without a name. Lock
--- order: mails by id, customer, hold; so the caller runs it before it locks the customer.
+-- order: mails, customer, hold; so the caller runs it before it locks the customer. The mails in any order: nobody else waits for a
+-- second one, and erasures come one after another.
 create or replace function erase_intake_person(p_email text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -18,7 +19,6 @@ begin
     select x.id from intake_mails x
     where x.sender = p_email or lower(x.envelope_from) = p_email or x.customer_id = v_customer
       or exists (select from intake_replies r where r.mail_id = x.id and r.recipient = p_email)
-    order by x.id
     for no key update
   ) l;
   v_found := v_mails is not null;

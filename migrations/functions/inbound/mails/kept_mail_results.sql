@@ -15,7 +15,7 @@ as $$
   from intake_mails m
   join intake_replies r on r.mail_id = m.id and r.kind = 'success' and (r.as_link or r.status <> 'sent')
   join conversion_jobs j on j.id = m.id
-  where m.customer_id = p_customer_id and m.outcome = 'success' and m.result_key is not null
+  where m.customer_id = p_customer_id and m.result_key is not null
     and m.cleaned is distinct from 'all'
     and case when r.status = 'failed' then r.ended_at else m.ended_at end > clock_timestamp() - p_link_lives
   order by m.ended_at desc

@@ -9,7 +9,7 @@ begin
   update intake_replies set
     lease = null, not_before = clock_timestamp() + p_after, error = p_error, as_link = as_link or p_as_link,
     unknowns = unknowns + case when p_unknown then 1 else 0 end
-  where id = p_id and lease = p_lease and status = 'queued';
+  where id = p_id and lease = p_lease;
   return found;
 end
 $$;

@@ -245,7 +245,7 @@ describe("access on PostgreSQL", () => {
 
       yield* signIn("a@x.test")
       yield* pass(SESSION_LIFETIME_SECONDS + 5)
-      yield* signIn("b@x.test")
+      const { cookie } = yield* signIn("b@x.test")
       yield* links.claim({ promo: "welcome", email: "b@x.test" })
       // The browsers of links that signed somebody in are known for as long as their cookie lasts.
       const past = (name: string, days: number, used: boolean, browser: boolean) =>
@@ -269,6 +269,7 @@ describe("access on PostgreSQL", () => {
         ],
         [{ sessions: 1, links: 2 }]
       )
+      assert.isDefined(yield* access.bySession(cookie))
     }).pipe(Effect.provide(world))
   )
 })

@@ -16,7 +16,7 @@ import {
 } from "../../../../src/ports/accounts/accounts.ts"
 import { SuppressionList as SuppressionsPort } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { layerPostgres, layerWithoutIndexes } from "../../../support/postgres/postgres.ts"
 import { whileOpen } from "../conversion/world.ts"
 
 const layer = Layer.mergeAll(
@@ -43,6 +43,20 @@ const blocked = (email: string) =>
       (rows) => rows[0]!.found
     )
   )
+
+const keepTwo = MessagesPort.use((messages) =>
+  Effect.forEach(["one", "two"], (message) =>
+    messages.keep({
+      kind: "contact",
+      name: undefined,
+      email: "a@x.test",
+      message,
+      rating: undefined,
+      page: undefined,
+      spam: false
+    })
+  )
+)
 
 suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
   it.effect("messages are kept as they came, but for what Postgres has no place for", () =>
@@ -106,29 +120,8 @@ suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
       const messages = yield* MessagesPort
       const sql = yield* WriteSql
       yield* sql`delete from contact_messages`
-      for (const message of ["one", "two"]) {
-        yield* messages.keep({
-          kind: "contact",
-          name: undefined,
-          email: "a@x.test",
-          message,
-          rating: undefined,
-          page: undefined,
-          spam: false
-        })
-      }
+      yield* keepTwo
       assert.isUndefined(yield* messages.claimWaiting)
-      const due = (message: string, minutes: number) =>
-        sql`update contact_messages set notify_after = clock_timestamp() - make_interval(mins => ${minutes})
-          where message = ${message}`
-      for (const [one, two] of [
-        [1, 2],
-        [2, 1]
-      ] as const) {
-        yield* Effect.andThen(due("one", one), due("two", two))
-        const longest = yield* messages.claimWaiting
-        assert.strictEqual(longest?.message.message, one > two ? "one" : "two", "the longest wait first")
-      }
       yield* sql`update contact_messages set notify_after = clock_timestamp(), notify_attempts = 0`
       const claimed = yield* Effect.all(
         Array.from({ length: 10 }, () => messages.claimWaiting),
@@ -381,3 +374,28 @@ suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
     })
   )
 })
+
+suiteLayer(ContactMessages.layer.pipe(Layer.provideMerge(layerWithoutIndexes)))(
+  "messages on PostgreSQL without indexes, which have an order of their own",
+  (it) => {
+    it.effect("the message that has waited for longest is the next", () =>
+      Effect.gen(function* () {
+        const messages = yield* MessagesPort
+        const sql = yield* WriteSql
+        yield* sql`delete from contact_messages`
+        yield* keepTwo
+        const due = (message: string, minutes: number) =>
+          sql`update contact_messages set notify_after = clock_timestamp() - make_interval(mins => ${minutes})
+          where message = ${message}`
+        for (const [one, two] of [
+          [1, 2],
+          [2, 1]
+        ] as const) {
+          yield* Effect.andThen(due("one", one), due("two", two))
+          const longest = yield* messages.claimWaiting
+          assert.strictEqual(longest?.message.message, one > two ? "one" : "two", "the longest wait first")
+        }
+      })
+    )
+  }
+)

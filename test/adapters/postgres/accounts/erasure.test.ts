@@ -3,6 +3,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { whileOpen } from "../conversion/world.ts"
 
 const OTHER = "other@x.test"
 
@@ -67,6 +68,24 @@ layer(layerPostgres)("erasing a person (P3)", (it) => {
         assert.isFalse(yield* erase(email))
       })
     )
+
+  it.effect("waits for what is just being written of the person's mails, and takes that away, too", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const email = "eva@p3.test"
+      const event = {
+        provider: "provider_a",
+        provider_message_id: "m-eva",
+        event: "complained",
+        recipients: [email]
+      }
+      const heard = sql`select from record_email_events(${JSON.stringify([event])}::jsonb)`
+      assert.isTrue(yield* whileOpen(heard, erase(email)))
+      const left = yield* sql`select email from email_suppressions where email = ${email}
+        union all select ${email} from email_log where ${email} = any (to_addresses || other_addresses)`
+      assert.deepStrictEqual(left, [])
+    })
+  )
 
   it.effect("closes the account, and takes away what lets anybody in, and the answers that are kept", () =>
     Effect.gen(function* () {

@@ -5,8 +5,9 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/inbound/intake-store.ts"
 import { ReplyContent } from "../../../../src/domain/inbound/reply-content.ts"
 import { suite } from "../../../contracts/inbound/intake-store/index.ts"
+import { order } from "../../../contracts/inbound/intake-store/order.ts"
 import { IntakeWorld } from "../../../contracts/inbound/intake-store/world.ts"
-import { postgres } from "../../../support/postgres/documents-postgres.ts"
+import { postgres, withoutIndexes } from "../../../support/postgres/documents-postgres.ts"
 
 const Mail = Schema.Struct({
   step: Schema.String,
@@ -58,4 +59,10 @@ const world = Layer.effect(
   )
 )
 
-suite("PostgreSQL", Layer.mergeAll(world, layer, Accounts.layer).pipe(Layer.provideMerge(postgres)))
+const stores = Layer.mergeAll(world, layer, Accounts.layer)
+
+suite("PostgreSQL", stores.pipe(Layer.provideMerge(postgres)))
+order(
+  "PostgreSQL without indexes, which have an order of their own",
+  stores.pipe(Layer.provideMerge(withoutIndexes))
+)

@@ -4,9 +4,8 @@ import { Effect, Fiber, Latch, Layer } from "effect"
 import * as Accounts from "../../../../src/adapters/postgres/accounts/accounts.ts"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layer } from "../../../../src/adapters/postgres/inbound/intake-store.ts"
-import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { clean, customer } from "../../../contracts/conversion/documents-world.ts"
-import { admit, claim, emailOf, identityOf, taken } from "../../../contracts/inbound/intake-store/world.ts"
+import { admitted, claim } from "../../../contracts/inbound/intake-store/world.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 
 suiteLayer(Layer.merge(layer, Accounts.layer).pipe(Layer.provideMerge(postgres)), {
@@ -15,12 +14,12 @@ suiteLayer(Layer.merge(layer, Accounts.layer).pipe(Layer.provideMerge(postgres))
   it.effect("H3: holds up no other converter: that goes by the turn as it was", () =>
     Effect.gen(function* () {
       yield* clean
-      const store = yield* IntakeStore
       const sql = yield* WriteSql
-      const owner = yield* customer(10)
-      const mail = yield* taken
-      yield* store.identify(mail, identityOf(mail.id, emailOf(owner)), 100)
-      assert.strictEqual(yield* admit(mail, owner, 1), "admitted")
+      const [first, next] = [yield* customer(10), yield* customer(10)].toSorted()
+      yield* admitted(first!, 1)
+      const [waiting] = yield* admitted(next!, 1)
+      const turn = sql`select customer_id as owner from work_turns where kind = 'mail'`
+      yield* sql`update work_turns set customer_id = case kind when 'mail' then ${first!}::uuid else ${next!}::uuid end`
       const isStuck = yield* Latch.make(false)
       const other = yield* Effect.forkChild(Effect.andThen(isStuck.await, claim("converting")))
       // A session that has the turn, and whose end nobody sees.
@@ -31,9 +30,8 @@ suiteLayer(Layer.merge(layer, Accounts.layer).pipe(Layer.provideMerge(postgres))
           return yield* Fiber.join(other)
         })
       )
-      assert.strictEqual(claimed?.id, mail.id)
-      const [turn] = yield* sql`select customer_id as owner from work_turns where kind = 'mail'`
-      assert.notStrictEqual(turn?.["owner"], owner)
+      assert.strictEqual(claimed?.id, waiting)
+      assert.deepStrictEqual(yield* turn, [{ owner: first }])
     })
   )
 })

@@ -149,9 +149,9 @@ suiteLayer(Layer.merge(tables, Logger.layer([])))(
       })
     )
 
-    it.effect(
-      "an invitation that waited in the send queue, and ended unsent, is sent when it is asked for again",
-      () =>
+    it.effect.each(["failed", "suppressed"])(
+      "an invitation that waited in the send queue, and ended unsent, is sent when it is asked for again: %s",
+      (outcome) =>
         Effect.gen(function* () {
           const queued: Array<string | undefined> = []
           const { copies, invitations, refuseOne } = yield* makeWorld("provider_a", 0, ({ idempotencyKey }) =>
@@ -176,7 +176,7 @@ suiteLayer(Layer.merge(tables, Logger.layer([])))(
           )
           insert into email_log (id, category, source, from_address, to_addresses, recipient_count, subject, outcome, status, error, error_kind,
             failed_over, idempotency_key, key_hash)
-          select q.id, l.category, l.source, l.from_address, l.to_addresses, 1, l.subject, 'failed', 'failed', 'too late', 'unavailable', false,
+          select q.id, l.category, l.source, l.from_address, l.to_addresses, 1, l.subject, ${outcome}, ${outcome}, 'too late', 'unavailable', false,
             l.idempotency_key, l.key_hash
           from q join email_log l on l.key_hash = q.key_hash`
           for (let again = 0; again < 2; again++) {

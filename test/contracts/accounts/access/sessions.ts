@@ -77,6 +77,13 @@ export const sessions = (test: AccessTest): void => {
   test("a session that a token began has its rights and ends with it", () =>
     Effect.gen(function* () {
       const access = yield* Access
+      const { now, pass } = yield* StoreWorld
+      const expiresAt = Math.round(yield* now) + 600_000
+      const expiring = yield* access.createToken({ name: "short", rights: ["admin:read"], expiresAt })
+      const short = text((yield* access.beginSession(text(expiring.token)))!.cookie)
+      assert.isDefined(yield* access.bySession(short))
+      yield* pass(605)
+      assert.isUndefined(yield* access.bySession(short))
       const { id, token } = yield* access.createToken({ name: "ops", rights: ["admin:read"] })
       const session = yield* access.beginSession(text(token))
       assert.deepStrictEqual(session!.principal, {

@@ -11,11 +11,14 @@ import {
   emailOf,
   finish,
   HOME,
+  identityOf,
   IntakeWorld,
+  kinds,
   mailOf,
   repliesTo,
   sendReplies,
-  type Stores
+  type Stores,
+  taken
 } from "./world.ts"
 
 /** Mails that have ended: their objects, their rows, their senders. */
@@ -95,6 +98,18 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
       })
     )
 
+    it.effect("a result stays for no reply but its own", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const id = yield* completed(yield* customer(10), false)
+        const started = (yield* store.claimReply(anyId(), Duration.minutes(5), HOME))!
+        yield* store.replyFailed(started, "refused")
+        yield* sendReplies
+        assert.deepStrictEqual(yield* store.toClean(1, LIVES, HOME), [{ id, everything: true }])
+      })
+    )
+
     it.effect("mails that ended long ago are deleted, their objects gone first", () =>
       Effect.gen(function* () {
         yield* clean
@@ -155,5 +170,32 @@ export const afterwards = (name: string, stores: Layer.Layer<Stores>) =>
           assert.deepStrictEqual(yield* funds(owner), { credits: 9, held: 0, charged: 1 })
           assert.isFalse(yield* accounts.erase({ email: emailOf(owner), actor: "admin" }))
         })
+    )
+
+    it.effect("a person who is erased is new when they write again: with the same mail, within the day", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const store = yield* IntakeStore
+        const erase = Accounts.use((accounts) => accounts.erase({ email: "who@x.test", actor: "admin" }))
+        const writes = Effect.gen(function* () {
+          const mail = yield* taken
+          const answer = yield* store.identify(mail, identityOf("one", "who@x.test", ["s"]), 9)
+          const content = {
+            kind: "unregistered",
+            address: "who@x.test",
+            registerUrl: "https://p.test"
+          } as const
+          yield* store.end(mail, {
+            outcome: "unregistered",
+            reason: "r",
+            reply: { recipient: "who@x.test", content, stranger: true }
+          })
+          return [answer, ...(yield* kinds(mail.id))]
+        })
+        assert.deepStrictEqual(yield* writes, ["claimed", "unregistered"])
+        assert.deepStrictEqual(yield* writes, ["duplicate"])
+        assert.isTrue(yield* erase)
+        assert.deepStrictEqual(yield* writes, ["claimed", "unregistered"])
+      })
     )
   })

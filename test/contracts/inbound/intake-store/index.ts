@@ -8,6 +8,8 @@ import type { Layer } from "effect"
 import { afterwards } from "./afterwards.ts"
 import { fundsOfMails } from "./funds.ts"
 import { leases } from "./leases.ts"
+import { meanwhile } from "./meanwhile.ts"
+import { order } from "./order.ts"
 import { replies } from "./replies.ts"
 import { turns } from "./turns.ts"
 import type { Stores } from "./world.ts"
@@ -16,6 +18,8 @@ import type { Stores } from "./world.ts"
 export const suite = (name: string, stores: Layer.Layer<Stores>) => {
   leases(name, stores)
   turns(name, stores)
+  order(name, stores)
+  meanwhile(name, stores)
   fundsOfMails(name, stores)
   replies(name, stores)
   afterwards(name, stores)

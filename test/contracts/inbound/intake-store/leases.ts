@@ -7,13 +7,16 @@ import { anyId } from "../../../support/any-id.ts"
 import { clean, customer, DocumentsWorld, pass, WINDOW } from "../../conversion/documents-world.ts"
 import {
   admit,
+  admitted,
   claim,
   converting,
   emailOf,
+  ERROR,
   finish,
   HOME,
   identityOf,
   mailOf,
+  OUTAGE,
   received,
   receivedFrom,
   type Stores,
@@ -140,6 +143,10 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
         const row = yield* mailOf(id)
         assert.deepStrictEqual([row?.step, row?.outcome, row?.reason], ["ended", "unverified", "forged"])
         assert.deepStrictEqual(yield* store.toClean(10, Duration.days(7), HOME), [{ id, everything: true }])
+        yield* store.cleaned(id, "all")
+        yield* pass(Duration.days(91))
+        yield* store.purge
+        assert.isUndefined(yield* mailOf(id))
       })
     )
 
@@ -179,20 +186,13 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
           yield* clean
           const store = yield* IntakeStore
           yield* received
-          const options = {
-            after: Duration.minutes(1),
-            part: "objects",
-            gap: Duration.minutes(10),
-            limit: Duration.minutes(30),
-            window: WINDOW
-          } as const
           const defer = (part: "objects" | "pipeline" = "objects") =>
             Effect.gen(function* () {
               const mail = (yield* claim("received"))!
               return [
                 mail.attempts,
                 mail.failures,
-                yield* store.defer(mail, { ...options, part }),
+                yield* store.defer(mail, { ...OUTAGE, part }),
                 mail
               ] as const
             })
@@ -209,32 +209,53 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
           const [, , answer, mail] = yield* defer()
           assert.strictEqual(answer, "over")
           assert.isTrue(yield* store.heartbeat(mail, WINDOW), "nothing was written")
-          assert.strictEqual(yield* store.defer(mail, { ...options, part: "pipeline" }), "deferred")
-          assert.strictEqual(yield* store.defer(mail, options), "stale")
+          assert.strictEqual(yield* store.defer(mail, { ...OUTAGE, part: "pipeline" }), "deferred")
+          assert.strictEqual(yield* store.defer(mail, OUTAGE), "stale")
         })
     )
 
-    it.effect("a worker that was taken for dead and reports a failure takes its attempt back", () =>
-      Effect.gen(function* () {
-        yield* clean
-        const store = yield* IntakeStore
-        const slow = yield* taken
-        yield* pass(Duration.minutes(2))
-        const next = (yield* claim("received"))!
-        assert.strictEqual(next.attempts, 2)
-        const options = {
-          after: Duration.zero,
-          part: "database",
-          gap: Duration.minutes(10),
-          limit: Duration.minutes(30),
-          window: WINDOW
-        } as const
-        assert.strictEqual(yield* store.defer(slow, options), "stale")
-        assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1)
-        assert.strictEqual(yield* store.defer(slow, options), "stale")
-        assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1, "once")
-        assert.isTrue(yield* store.heartbeat(next, WINDOW))
-      })
+    it.effect.each(["received", "converting"] as const)(
+      "a worker that was taken for dead and reports a failure takes its attempt back: %s",
+      (step) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          const slow = step === "received" ? yield* taken : yield* converting(yield* customer(9), 1)
+          yield* pass(Duration.minutes(2))
+          const next = (yield* claim(step))!
+          assert.deepStrictEqual([next.id, next.attempts], [slow.id, 2])
+          assert.deepStrictEqual(yield* claim(step, next.lease), next, "the same claim again")
+          assert.strictEqual(yield* store.defer(slow, OUTAGE), "stale")
+          assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1)
+          assert.strictEqual(yield* store.defer(slow, OUTAGE), "stale")
+          assert.strictEqual((yield* mailOf(slow.id))?.attempts, 1, "once")
+          assert.isTrue(yield* store.heartbeat(next, WINDOW))
+        })
+    )
+
+    it.effect.each(["received", "converting"] as const)(
+      "one that has ended has no holder any more, neither who held it nor another: %s",
+      (step) =>
+        Effect.gen(function* () {
+          yield* clean
+          const store = yield* IntakeStore
+          const owner = yield* customer(9)
+          const mail = step === "received" ? yield* taken : yield* converting(owner, 1)
+          const other = step === "received" ? "converting" : "received"
+          assert.isUndefined(yield* claim(other, mail.lease), "a lease is of one step")
+          if (step === "received") yield* store.end(mail, ERROR)
+          else yield* finish(mail, owner, 1)
+          const ended = yield* mailOf(mail.id)
+          assert.isFalse(yield* store.heartbeat(mail, WINDOW))
+          assert.isFalse(yield* store.handBack(mail, { after: Duration.zero, counts: true }))
+          assert.strictEqual(yield* store.defer(mail, OUTAGE), "stale")
+          assert.isUndefined(yield* claim(step, mail.lease))
+          yield* pass(Duration.minutes(2))
+          const waiting =
+            step === "received" ? yield* receivedFrom(emailOf(owner)) : (yield* admitted(owner, 1))[0]
+          assert.strictEqual((yield* claim(step))?.id, waiting)
+          assert.deepStrictEqual(yield* mailOf(mail.id), ended)
+        })
     )
 
     it.effect(
@@ -345,8 +366,9 @@ export const leases = (name: string, stores: Layer.Layer<Stores>) =>
         assert.isFalse(yield* lasts)
         assert.isTrue(yield* store.heartbeat(mail, WINDOW))
         assert.isTrue(yield* lasts)
-        assert.strictEqual(yield* finish(mail, owner, 3), "completed")
-        assert.isFalse(yield* store.heartbeat(mail, WINDOW))
+        yield* world.lapsesIn(mail.id, 1)
+        assert.strictEqual(yield* store.defer(mail, OUTAGE), "deferred")
+        assert.isTrue(yield* lasts, "it is tried again")
       })
     )
   })

@@ -40,6 +40,8 @@ export const replies = (name: string, stores: Layer.Layer<Stores>) =>
         const stranger = ended({ recipient: "who@x.test", content, stranger: true })
         assert.deepStrictEqual(yield* kinds(yield* stranger), ["unregistered"])
         assert.deepStrictEqual(yield* kinds(yield* stranger), [])
+        yield* IntakeStore.use((store) => store.purge)
+        assert.deepStrictEqual(yield* kinds(yield* stranger), [], "housekeeping keeps those of a day")
         yield* pass(Duration.hours(25))
         assert.deepStrictEqual(yield* kinds(yield* stranger), ["unregistered"])
       })

@@ -1,25 +1,10 @@
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Duration, Effect, type Layer } from "effect"
 
-import type { CustomerId } from "../../../../src/domain/ids.ts"
 import { IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { clean, customer, pass, STALE } from "../../conversion/documents-world.ts"
-import { admit, claim, emailOf, finish, HOME, identityOf, type Stores, taken } from "./world.ts"
-
-/** Admits so many mails of a customer, of so many pages each; their ids. */
-const admitted = Effect.fnUntraced(function* (owner: CustomerId, count: number, pages = 1) {
-  const store = yield* IntakeStore
-  const ids: Array<string> = []
-  for (let n = 0; n < count; n++) {
-    const mail = yield* taken
-    yield* store.identify(mail, identityOf(mail.id, emailOf(owner)), 100)
-    assert.strictEqual(yield* admit(mail, owner, pages), "admitted")
-    ids.push(mail.id)
-    yield* pass(Duration.millis(5))
-  }
-  return ids
-})
+import { admitted, claim, finish, HOME, type Stores } from "./world.ts"
 
 /** The mail that is converted next, and is then over. */
 const converted = Effect.gen(function* () {

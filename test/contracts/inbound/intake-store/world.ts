@@ -8,7 +8,7 @@ import type { ReplyContent } from "../../../../src/domain/inbound/reply-content.
 import type { Accounts } from "../../../../src/ports/accounts/accounts.ts"
 import { type ClaimedMail, IntakeStore } from "../../../../src/ports/inbound/intake-store.ts"
 import { anyId } from "../../../support/any-id.ts"
-import { type DocumentsWorld, STALE, WINDOW } from "../../conversion/documents-world.ts"
+import { type DocumentsWorld, pass, STALE, WINDOW } from "../../conversion/documents-world.ts"
 
 /** A mail's row. */
 interface MailSeen {
@@ -120,6 +120,17 @@ const DONE: ReplyContent = {
 /** The reply that says how to send a file. */
 export const HINT: ReplyContent = { kind: "no-attachment", convertAddress: "convert@x.test" }
 
+/** An end without a result. */
+export const ERROR = { outcome: "error", reason: "r" } as const
+/** What a mail is put off by. */
+export const OUTAGE = {
+  after: Duration.minutes(1),
+  part: "objects",
+  gap: Duration.minutes(10),
+  limit: Duration.minutes(30),
+  window: WINDOW
+} as const
+
 /** Admits a mail of a customer, with its funds. */
 export const admit = (mail: Pick<ClaimedMail, "id" | "lease">, customerId: CustomerId, pages: number) =>
   IntakeStore.use((store) =>
@@ -136,15 +147,28 @@ export const admit = (mail: Pick<ClaimedMail, "id" | "lease">, customerId: Custo
     })
   )
 
+/** Admits so many mails of a customer, of so many pages each; their ids. */
+export const admitted = Effect.fnUntraced(function* (owner: CustomerId, count: number, pages = 1) {
+  const store = yield* IntakeStore
+  const ids: Array<MailId> = []
+  for (let n = 0; n < count; n++) {
+    const mail = yield* taken
+    yield* store.identify(mail, identityOf(mail.id, emailOf(owner)), 100)
+    if ((yield* admit(mail, owner, pages)) !== "admitted")
+      return yield* Effect.die(new Error("the mail was not admitted"))
+    ids.push(mail.id)
+    yield* pass(Duration.millis(5))
+  }
+  return ids
+})
+
 /** A mail whose conversion has begun, held by a worker. */
 export const converting = Effect.fnUntraced(function* (customerId: CustomerId, pages: number) {
-  const mail = yield* taken
-  const store = yield* IntakeStore
-  yield* store.identify(mail, identityOf(mail.id, emailOf(customerId)), 100)
-  const answer = yield* admit(mail, customerId, pages)
-  if (answer !== "admitted") return yield* Effect.die(new Error("the mail was not admitted"))
+  const [id] = yield* admitted(customerId, 1, pages)
   const held = yield* claim("converting")
-  return held?.id === mail.id ? held : yield* Effect.die(new Error("another mail was claimed"))
+  return held !== undefined && held.id === id
+    ? held
+    : yield* Effect.die(new Error("another mail was claimed"))
 })
 
 /** Ends a mail's conversion with its result. */
