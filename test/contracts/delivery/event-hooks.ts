@@ -287,15 +287,17 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
       }).pipe(Effect.provide(layer))
     )
 
-    it.effect("what is written while the one before it is being sent goes out after its receipt (EVENT-81)", () =>
-      Effect.gen(function* () {
-        yield* EventHooks.use((hooks) => hooks.add(NEW))
-        yield* tell("email.sent", "key:1")
-        const first = yield* claim()
-        yield* tell("email.delivered", "key:1")
-        yield* end(first[0]!, RECEIPT)
-        assert.deepStrictEqual(typesOf(yield* claim()), ["email.delivered"])
-      }).pipe(Effect.provide(layer))
+    it.effect(
+      "what is written while the one before it is being sent goes out after its receipt (EVENT-81)",
+      () =>
+        Effect.gen(function* () {
+          yield* EventHooks.use((hooks) => hooks.add(NEW))
+          yield* tell("email.sent", "key:1")
+          const first = yield* claim()
+          yield* tell("email.delivered", "key:1")
+          yield* end(first[0]!, RECEIPT)
+          assert.deepStrictEqual(typesOf(yield* claim()), ["email.delivered"])
+        }).pipe(Effect.provide(layer))
     )
 
     it.effect("an event is received once, and each receipt says that its hook answers (EVENT-82)", () =>
