@@ -238,11 +238,12 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
       const days = (count: number) => new Date(Date.now() - count * 86_400_000)
       const old = { updated_at: days(7.5) }
       // In another order than their ages.
-      yield* insert(40.0001, { ...old, subject: "third" })
+      yield* insert(40.0001, { updated_at: days(7.9), subject: "third" })
       yield* insert(40.0002, { ...old, subject: "second" })
       yield* insert(42, { ...old, subject: "first" })
       yield* insert(42, { updated_at: days(6.5), subject: "changed" })
       yield* closeStatsDays
+      yield* sql`analyze email_stats_closed`
       const left = sql<{
         readonly subject: string
       }>`select subject from email_log order by created_at, subject`

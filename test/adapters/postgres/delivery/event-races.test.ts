@@ -190,7 +190,8 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
         1
       )
       yield* sql`select settle_audit_digest(${SUBSCRIPTION}::uuid, 'daily', '2026-11-20', 'one', 'failed', true, 'e')`
-      assert.strictEqual(yield* whileOpen(digest("two"), digest("three")), "Busy")
+      const locked = sql`select from audit_digest_deliveries for update`
+      assert.strictEqual(yield* whileOpen(locked, digest("three"), digest("two")), "Busy")
     })
   )
 
