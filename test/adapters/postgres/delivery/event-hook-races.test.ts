@@ -51,12 +51,16 @@ const call = (name: string, ...entries: ReadonlyArray<object>) =>
 suiteLayer(layerPostgres)("rows of event hooks", (it) => {
   const ofPerson = { body: '{"type":"email.sent","data":{"to":["ann@x.test"]}}' }
   const inOneOrder = [
-    ["ends of tries", { lease: LEASE, tries: 1 }, endTries(...NUMBERS.map(receiptOf))],
-    ["events that are sent once more", { state: "dead", created_at: inMinutes(-5) }, redeliverAll],
+    ["ends of tries", { lease: LEASE, tries: 1 }, Effect.asVoid(endTries(...NUMBERS.map(receiptOf)))],
+    [
+      "events that are sent once more",
+      { state: "dead", created_at: inMinutes(-5) },
+      Effect.asVoid(redeliverAll)
+    ],
     [
       "events of a person who is erased",
       ofPerson,
-      WriteSql.use((sql) => sql`select erase_hook_person('ann@x.test')`)
+      Effect.asVoid(WriteSql.use((sql) => sql`select erase_hook_person('ann@x.test')`))
     ]
   ] as const
   it.effect.each(inOneOrder)(

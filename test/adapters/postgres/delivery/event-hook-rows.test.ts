@@ -7,7 +7,6 @@ import { layerPostgres } from "../../../support/postgres/postgres.ts"
 import {
   clearHooks,
   deliveryStates,
-  HOOK,
   idOf,
   inMinutes,
   LEASE,

@@ -63,7 +63,7 @@ const release = WriteSql.use((sql) =>
   )
 )
 const alerts = (name: string) =>
-  Effect.map(record("m-1", name), (rows) => rows.map((row) => Reflect.get(row as object, "alert")))
+  Effect.map(record("m-1", name), (rows) => rows.map((row) => Reflect.get(row, "alert")))
 
 suiteLayer(layerPostgres)("events that come together", (it) => {
   it.effect("are written before an erasure, which then finds them (P3)", () =>
