@@ -148,5 +148,29 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   },
   settle_outreach_sends: {
     "a state dropped: `s.status = 'deferred'` → `true`": "`settle_outreach_send` looks again"
+  },
+  claim_event_hook_deliveries: {
+    "a state dropped: `d.state = 'pending'` → `true`": "what has ended is not due: a check of the table",
+    "a state dropped: `d.state = 'pending'` → `true` (2)": "what has ended is not due: a check of the table",
+    "an order dropped: `order by d.next_at, d.sequence`":
+      "the index by which what is due is found has this order"
+  },
+  end_event_hook_tries: {
+    "an interval changed: `10` → `9`": "it saves writes: the last receipt is shown to ten seconds or so"
+  },
+  erase_hook_person: {
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in this order"
+  },
+  event_hook_health: {
+    "a state dropped: `d.state = 'pending'` → `true` (2)": "what has ended is not due: a check of the table"
+  },
+  tend_event_hooks: {
+    "a state dropped: `x.state = 'pending'` → `true` (2)": "what has ended is not due: a check of the table",
+    "a state dropped: `x.state <> 'pending'` → `true`": "what is pending has no end: a check of the table"
+  },
+  write_hook_deliveries: {
+    "a state dropped: `d.state = 'pending'` → `true`": "what has ended is not due: a check of the table",
+    "an order dropped: `order by e.place, h.id`":
+      "`hook_wants` is joined by a nested loop alone, in which each hook gets its events in their order"
   }
 }

@@ -122,6 +122,21 @@ export const suite = <R>(
         }).pipe(Effect.provide(layer))
     )
 
+    it.effect("gives out the notice first that has been due for longest, whichever began first", () =>
+      Effect.gen(function* () {
+        const board = yield* AlarmBoard
+        yield* board.change({ ...begin, name: "dead_letters" })
+        yield* board.releaseNotice((yield* board.claimNotice)!)
+        yield* board.change(begin)
+        yield* advance("61 seconds")
+        const due = yield* Effect.forEach([1, 2], () => board.claimNotice)
+        assert.deepStrictEqual(
+          due.map((notice) => notice?.alarm),
+          ["failovers", "dead_letters"]
+        )
+      }).pipe(Effect.provide(layer))
+    )
+
     it.effect("a notice that did not go out is due after a minute, one whose process died after three", () =>
       Effect.gen(function* () {
         const board = yield* AlarmBoard

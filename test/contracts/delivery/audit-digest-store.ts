@@ -123,6 +123,24 @@ export const suite = (name: string, layer: Layer.Layer<AuditDigestStore>) =>
     )
 
     test(
+      "makes its mail anew for as long as each attempt surely sent nothing",
+      Effect.gen(function* () {
+        for (const owner of ["one", "two", "three"]) {
+          assert.strictEqual(textOf(yield* claim(owner)), owner)
+          yield* settle(owner, failed(true))
+        }
+      })
+    )
+
+    test(
+      "lets a patient run wait for no dead one",
+      Effect.gen(function* () {
+        yield* claim("dead", { leaseMs: 0 })
+        assert.strictEqual(textOf(yield* claim("next", { patient: true })), "dead")
+      })
+    )
+
+    test(
       "lets a patient run wait after a failure, and nobody else",
       Effect.gen(function* () {
         yield* claim("one", { patient: true })

@@ -276,11 +276,111 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
         assert.isString(yield* hooks.test(id))
         const secrets = Effect.map(claim(), ([one]) => one!.secrets.map((text) => Redacted.value(text)))
         assert.deepStrictEqual(yield* secrets, [next, secret])
-        yield* advance("24 hours")
+        yield* advance("1430 minutes")
+        yield* hooks.test(id)
+        assert.deepStrictEqual(yield* secrets, [next, secret])
+        yield* advance("10 minutes")
         yield* hooks.test(id)
         assert.deepStrictEqual(yield* secrets, [next])
         assert.isUndefined(yield* hooks.rotate(LEASE))
         assert.isUndefined(yield* hooks.test(LEASE))
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect(
+      "what is written while the one before it is being sent goes out after its receipt (EVENT-81)",
+      () =>
+        Effect.gen(function* () {
+          yield* EventHooks.use((hooks) => hooks.add(NEW))
+          yield* tell("email.sent", "key:1")
+          const first = yield* claim()
+          yield* tell("email.delivered", "key:1")
+          yield* end(first[0]!, RECEIPT)
+          assert.deepStrictEqual(typesOf(yield* claim()), ["email.delivered"])
+        }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("an event is received once, and each receipt says that its hook answers (EVENT-82)", () =>
+      Effect.gen(function* () {
+        const hooks = yield* EventHooks
+        const { id } = yield* hooks.add(NEW)
+        for (const key of ["key:1", "key:2", "key:3"]) yield* tell("email.sent", key)
+        const first = yield* claim()
+        yield* end(first[0]!, RECEIPT)
+        yield* end(first[0]!, { ...RECEIPT, status: 200 })
+        assert.deepInclude((yield* rowsOf(id, "delivered"))[0], { answerStatus: 204 })
+        assert.isNotNull((yield* hooks.find(id))!.receivedAt)
+        yield* end(first[1]!, REFUSAL)
+        assert.isNotNull((yield* hooks.find(id))!.failingSince)
+        yield* end(first[2]!, RECEIPT)
+        assert.isNull((yield* hooks.find(id))!.failingSince)
+        yield* advance("11 seconds")
+        const { receivedAt } = (yield* hooks.find(id))!
+        yield* end((yield* claim())[0]!, RECEIPT)
+        assert.notStrictEqual((yield* hooks.find(id))!.receivedAt, receivedAt)
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("a hook that switches itself off keeps what it received, also what it receives then", () =>
+      Effect.gen(function* () {
+        const hooks = yield* EventHooks
+        const { id } = yield* hooks.add(NEW)
+        yield* tell("email.sent", "key:1")
+        yield* end((yield* claim())[0]!, RECEIPT)
+        yield* tell("email.sent", "key:2")
+        yield* tell("email.delivered", "key:2")
+        yield* end((yield* claim())[0]!, REFUSAL)
+        yield* advance("5 days")
+        yield* end((yield* claim())[0]!, REFUSAL)
+        yield* advance("5 minutes")
+        const late = yield* claim()
+        assert.deepStrictEqual(yield* hooks.tend, [id])
+        yield* end(late[0]!, RECEIPT)
+        assert.deepStrictEqual(
+          (yield* rowsOf(id)).map(({ state, type }) => [type, state]),
+          [
+            ["email.delivered", "dead"],
+            ["email.sent", "delivered"],
+            ["email.sent", "delivered"]
+          ]
+        )
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("only what has ended is sent once more, and from a time only what is dead", () =>
+      Effect.gen(function* () {
+        const hooks = yield* EventHooks
+        const { id } = yield* hooks.add(NEW)
+        yield* tell("email.sent", "key:1")
+        const received = yield* claim()
+        yield* end(received[0]!, RECEIPT)
+        yield* tell("email.sent", "key:2")
+        const [pending] = yield* rowsOf(id, "pending")
+        assert.isFalse(yield* hooks.redeliver(pending!.id))
+        assert.strictEqual(yield* hooks.redeliverFrom(id, "1960-01-01T00:00:00Z"), 0)
+        assert.isTrue(yield* hooks.redeliver(received[0]!.id))
+        assert.sameMembers(
+          (yield* claim()).map((one) => one.id),
+          [received[0]!.id, pending!.id]
+        )
+      }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("what ended is deleted 30 days later, and nothing that is still to be sent (EVENT-83)", () =>
+      Effect.gen(function* () {
+        const hooks = yield* EventHooks
+        const { id } = yield* hooks.add(NEW)
+        yield* tell("email.sent", "key:1")
+        yield* tell("email.delivered", "key:1")
+        yield* end((yield* claim())[0]!, RECEIPT)
+        const typesAfter = (time: Duration.Input) =>
+          Effect.gen(function* () {
+            yield* advance(time)
+            yield* hooks.tend
+            return (yield* rowsOf(id)).map(({ type }) => type)
+          })
+        assert.deepStrictEqual(yield* typesAfter("716 hours"), ["email.delivered", "email.sent"])
+        assert.deepStrictEqual(yield* typesAfter("5 hours"), ["email.delivered"])
       }).pipe(Effect.provide(layer))
     )
 

@@ -7,7 +7,6 @@ as $$
   select case when p_addresses is not null then array(
     select case when erased_alias(x.address) = any (p_row.to_addresses || p_row.other_addresses || p_row.dropped_addresses)
       then erased_alias(x.address) else x.address end
-    from unnest(p_addresses) with ordinality as x(address, place)
-    order by x.place
+    from unnest(p_addresses) as x(address)
   ) end
 $$;

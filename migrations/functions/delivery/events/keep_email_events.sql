@@ -51,7 +51,7 @@ begin
   end loop;
   if p_told is not null then
     perform tell_hooks_of_events(array(
-      select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null order by x.place
+      select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null
     ));
   end if;
 end

@@ -14,7 +14,6 @@ begin
     select l.id, l.to_addresses, l.suppression_marks from email_log l
     where l.outcome is null and l.suppression_marks && array['hard_bounce:', 'complaint:']
       and l.created_at < now() - interval '10 minutes'
-    order by l.created_at
     limit p_limit
     for update skip locked
   loop

@@ -16,7 +16,7 @@ begin
   for d in
     select x.* from jsonb_to_recordset(p_ends) as e(id uuid, lease uuid, received boolean)
     join event_hook_deliveries x on x.id = e.id
-    where x.state <> 'delivered' and (e.received or x.state = 'pending' and x.lease = e.lease)
+    where x.state <> 'delivered' and (e.received or x.lease = e.lease)
     order by x.id
     for update of x
   loop

@@ -15,8 +15,8 @@ begin
     select coalesce(max(extract(epoch from clock_timestamp() - x.next_at)), 0)::float8
     from event_hooks h
     cross join lateral (
-      select d.next_at from event_hook_deliveries d where d.hook_id = h.id and d.state = 'pending' and d.lease is null
-      order by d.next_at limit 1
+      select min(d.next_at) as next_at from event_hook_deliveries d
+      where d.hook_id = h.id and d.state = 'pending' and d.lease is null
     ) as x
     where h.off_by is null
   );

@@ -10,9 +10,7 @@ declare
   v_rows email_log[];
   v_now timestamptz := clock_timestamp();
 begin
-  v_rows := array(
-    select l from unnest(p_ids) with ordinality as x(id, place) join email_log l on l.id = x.id order by x.place
-  );
+  v_rows := array(select l from email_log l where l.id = any (p_ids));
   perform lock_hook_subjects(array(select hook_subject_of_mail(l) from unnest(v_rows) as l));
   -- The provider's word for this acceptance.
   delete from event_hook_deliveries d
@@ -24,9 +22,8 @@ begin
     select row(
       'email.' || x.outcome, hook_subject_of_mail(l), v_now, hook_data_of_mail(l, v_now, null), null, null
     )::hook_event
-    from unnest(p_ids, p_outcomes) with ordinality as x(id, outcome, place)
+    from unnest(p_ids, p_outcomes) as x(id, outcome)
     join unnest(v_rows) as l on l.id = x.id
-    order by x.place
   ));
   update event_hook_deliveries d set subject = hook_subject_of_mail(l)
   from unnest(v_rows) as l

@@ -29,7 +29,6 @@ begin
         union all
         select from list_unsubscribes l where l.email = erased_alias(x.email) and l.list = y.list
       ))
-      order by x.email, y.reason, y.list
     ));
   end if;
   return null;

@@ -250,7 +250,7 @@ describe("what the alarms measure", () => {
       yield* sql`update clock_differences set noted_at = noted_at - interval '4 minutes' where process = 'one'`
       assert.strictEqual((yield* measured).clocks.processOffMs, 70_000)
       // What is noted again replaces what was noted before, and what nobody notes any more goes.
-      yield* sql`update clock_differences set noted_at = noted_at - interval '2 days' where process = 'one'`
+      yield* sql`update clock_differences set noted_at = noted_at - interval '25 hours' where process = 'one'`
       yield* board.noteClock({ process: "two", differenceMs: 65_000 })
       assert.deepStrictEqual((yield* sql`select process, difference_ms from clock_differences`)[0], {
         process: "two",
@@ -302,6 +302,12 @@ describe("what the alarms measure", () => {
         assert.strictEqual(yield* silent, 0)
         yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
         assert.strictEqual(yield* silent, 2)
+        yield* sql`update event_intakes set heard_at = now() - interval '90 seconds'`
+        yield* log.heard(provider)
+        const late =
+          yield* sql`select from event_intakes where provider = ${provider} and heard_at < now() - interval '60 seconds'`
+        assert.lengthOf(late, 0, "noted each minute")
+        yield* sql`update event_intakes set heard_at = now() - interval '85 minutes'`
         yield* Effect.all(
           Array.from({ length: 20 }, () => log.heard(provider)),
           { concurrency: "unbounded" }

@@ -176,6 +176,106 @@ suiteLayer(layer.pipe(Layer.provideMerge(layerPostgres)))("statistics by day (EV
       })
   )
 
+  it.effect(
+    "days are closed one after the other, the newest first, once each has been over for an hour",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const dayBefore = (days: number) => {
+          const at = new Date(Date.now() - 3_600_000 - days * 86_400_000)
+          return at.toISOString().slice(0, 10)
+        }
+        yield* insert(6)
+        const closed = Effect.map(
+          sql<{ readonly day: string }>`select day::text as day from email_stats_closed order by day desc`,
+          (rows) => rows.map(({ day }) => day)
+        )
+        const close = sql`select close_email_stats_day()`
+        const before = dayBefore(1)
+        yield* close
+        // Midnight may have passed meanwhile.
+        const [newest = "", ...others] = yield* closed
+        assert.include([before, dayBefore(1)], newest)
+        assert.deepStrictEqual(others, [])
+        yield* closeStatsDays
+        const all = yield* closed
+        assert.lengthOf(all, (Date.parse(all[0]!) - Date.parse(all.at(-1)!)) / 86_400_000 + 1)
+        assert.lengthOf(
+          yield* sql`select from email_log where (created_at at time zone 'UTC')::date = ${all.at(-1)}::date`,
+          1
+        )
+      })
+  )
+
+  const errors = [null, "Transient/MailboxFull"]
+  const changes = [
+    ["the status alone", { status: "delivered" }],
+    ["the cost alone", { cost_usd: 0.25 }],
+    ["a fail-over alone", { failed_over: true }],
+    ["an error alone", { error: "Transient/MailboxFull" }]
+  ] as const
+  it.effect.each(changes)("of a day that is closed say what changes later: %s", ([, change]) =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      for (const status of ["sent", "delivery_delayed", "bounced"] as const)
+        for (const error of errors) yield* insert(3, { status, error, cost_usd: 0 })
+      yield* insert(2)
+      yield* closeStatsDays
+      assert.deepStrictEqual(yield* shown, (yield* counted) as never)
+      yield* sql`update email_log set ${sql.update(change)} where status = 'sent' and error is null`
+      yield* closeStatsDays
+      assert.lengthOf(yield* sql`select from email_stats_changes`, 0)
+      assert.deepStrictEqual(yield* shown, (yield* counted) as never)
+    })
+  )
+
+  it.effect("pruning begins with the oldest, and leaves what changed within a week (EVENT-64)", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const days = (count: number) => new Date(Date.now() - count * 86_400_000)
+      const old = { updated_at: days(7.5) }
+      // In another order than their ages.
+      yield* insert(40.0001, { updated_at: days(7.9), subject: "third" })
+      yield* insert(40.0002, { ...old, subject: "second" })
+      yield* insert(42, { ...old, subject: "first" })
+      yield* insert(42, { updated_at: days(6.5), subject: "changed" })
+      yield* closeStatsDays
+      yield* sql`analyze email_stats_closed`
+      const left = sql<{
+        readonly subject: string
+      }>`select subject from email_log order by created_at, subject`
+      const pruned = Effect.gen(function* () {
+        const before = yield* left
+        yield* sql`select prune_email_log('30 days', 1)`
+        const after = new Set((yield* left).map(({ subject }) => subject))
+        return before.map(({ subject }) => subject).filter((subject) => !after.has(subject))
+      })
+      for (const subject of ["first", "second", "third"]) assert.deepStrictEqual(yield* pruned, [subject])
+      assert.deepStrictEqual(yield* pruned, [])
+    })
+  )
+
+  it.effect(
+    "only what pruning deletes keeps its place in the statistics, not what its caller deletes after it",
+    () =>
+      Effect.gen(function* () {
+        yield* clean
+        const sql = yield* WriteSql
+        const old = { updated_at: new Date(Date.now() - 40 * 86_400_000) }
+        yield* insert(40, old)
+        yield* insert(20)
+        yield* closeStatsDays
+        const before = yield* shown
+        yield* sql.withTransaction(
+          Effect.andThen(sql`select prune_email_log('30 days')`, sql`delete from email_log`)
+        )
+        assert.deepStrictEqual(yield* shown, before.slice(1))
+      })
+  )
+
   it.effect("pruning reads little more than it deletes, also beside days that are open (EVENT-64)", () =>
     Effect.gen(function* () {
       yield* clean
