@@ -142,6 +142,20 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `m.step = 'converting'` → `true` (2)":
       "it saves a look: the claim passes over a customer with nothing that is due"
   },
+  owners_of_inline_work: {
+    "a state dropped: `f.status = 'processing'` → `true`":
+      "it saves reading owners of whom nothing waits: they have no oldest file",
+    "a state dropped: `f.status = 'processing'` → `true` (2)":
+      "it saves reading owners of whom nothing waits: they have no oldest file"
+  },
+  claim_in_turn: {
+    "a call dropped: `perform set_config('synchronous_commit', 'off', true);` → `null;`":
+      "it saves the wait for the disk: a claim that is undone is no claim"
+  },
+  release_overdue_batch_job: {
+    "a state dropped: `x.status = 'waiting_batch'` → `true`":
+      "it saves reading jobs that do not wait: `overdue_batch_reason` decides the same"
+  },
   erase_person: {
     "a lock dropped: `for update`":
       "closing the account, which follows, takes the lock, or the new address does"

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, readFileSync } from "node:fs"
 
-import { Effect, Redacted } from "effect"
+import { Effect, ManagedRuntime, Redacted } from "effect"
 import fc from "fast-check"
 import { inject, TestRunner, type RunnerTestCase, type RunnerTestFile } from "vitest"
 
@@ -51,15 +51,22 @@ const reachedBy = (statements: Iterable<string>): ReadonlySet<FaultyFunction> =>
   return reached
 }
 
-const run = (database: string, statement: string): Promise<void> => {
+const clientOf = (database: string) => {
   const url = new URL(inject("postgresUrl"))
   url.pathname = `/${database}`
-  return Effect.runPromise(
-    WriteSql.use((sql) => sql.unsafe(statement).unprepared).pipe(
-      Effect.asVoid,
-      Effect.provide(layerSingle({ url: Redacted.make(url.href) }))
-    )
-  )
+  return layerSingle({ url: Redacted.make(url.href) })
+}
+
+/** A connection to each database of a test, until that is dropped. */
+const connections = new Map<string, ManagedRuntime.ManagedRuntime<WriteSql, unknown>>()
+
+const run = (database: string, statement: string): Promise<void> => {
+  const sent = WriteSql.use((sql) => Effect.asVoid(sql.unsafe(statement).unprepared))
+  // The template is copied only while nobody is connected to it.
+  if (database === TEMPLATE) return Effect.runPromise(Effect.provide(sent, clientOf(database)))
+  const connection = connections.get(database) ?? ManagedRuntime.make(clientOf(database))
+  connections.set(database, connection)
+  return connection.runPromise(sent)
 }
 
 const inEach = async (databases: ReadonlyArray<string>, statement: string) => {
@@ -79,12 +86,15 @@ end $$`
 
 /** Puts them back, after the transactions of a test that was given up. */
 const PUT_BACK = `do $$
-declare name regclass; columns text;
+declare name regclass; columns text; there boolean;
 begin
   perform pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - interval '5 s';
   set local session_replication_role = 'replica';
   for name in select oid from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' loop
+    execute format('select exists (select from %s) or exists (select from kept.%I)', name,
+      (select relname from pg_class where oid = name)) into there;
+    continue when not there;
     execute format('delete from %s', name);
     select string_agg(quote_ident(attname), ',') into columns from pg_attribute
       where attrelid = name and attnum > 0 and not attisdropped and attgenerated = '';

@@ -9,7 +9,7 @@ begin
     new.outcome := null;
     new.closed_at := null;
   elsif new.outcome is null then
-    new.outcome := case when new.close_reason in ('collected', 'skipped', 'failed', 'expired') then new.close_reason else 'skipped' end;
+    new.outcome := case when new.close_reason in ('collected', 'failed', 'expired') then new.close_reason else 'skipped' end;
     new.closed_at := coalesce(new.closed_at, clock_timestamp());
   end if;
   if new.state = 'submitted' then

@@ -14,9 +14,9 @@ begin
   if found then
     return 'none';
   end if;
-  select state into v_state from conversion_batch_jobs where job_id = p_job_id for no key update;
   update conversion_batch_jobs set close_reason = coalesce(close_reason, p_reason), next_poll_at = clock_timestamp()
-  where job_id = p_job_id and state <> 'closed';
-  return v_state;
+  where job_id = p_job_id and state <> 'closed'
+  returning state into v_state;
+  return coalesce(v_state, 'closed');
 end
 $$;

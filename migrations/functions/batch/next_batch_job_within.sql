@@ -9,7 +9,7 @@ as $$
   with lately as (
     select sum(x.cost_usd) as usd, sum(x.records) as records from (
       select cost_usd, records from conversion_batch_jobs
-      where state = 'closed' and cost_usd > 0 and records > 0
+      where cost_usd > 0 and records > 0
       order by closed_at desc
       limit 20
     ) x

@@ -18,14 +18,14 @@ begin
   for v_id in
     select x.id from large_conversion_jobs x left join conversion_batch_jobs y on y.job_id = x.id
     where x.status = 'waiting_batch' and overdue_batch_reason(x, y, p_give_up, p_stuck, p_slack) is not null
-    order by x.created_at, x.id
   loop
     select * into j from large_conversion_jobs x where x.id = v_id for no key update skip locked;
     continue when not found;
     -- Its preparer or the driver may have moved the row meanwhile.
     select * into b from conversion_batch_jobs x where x.job_id = v_id for no key update;
     v_reason := overdue_batch_reason(j, b, p_give_up, p_stuck, p_slack);
-    if v_reason is not null and close_conversion_batch_row(v_id, v_reason) <> 'closed' then
+    if v_reason is not null then
+      perform close_conversion_batch_row(v_id, v_reason);
       perform resume_batch_conversion_job(v_id, '{}', p_window);
       return v_id;
     end if;

@@ -10,7 +10,6 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
-  perform from large_conversion_jobs where id = p_job_id for no key update;
   update large_conversion_jobs set
     status = 'pending', options = options || coalesce(p_options_patch, '{}'), updated_at = v_now
   where id = p_job_id and status = 'waiting_batch';

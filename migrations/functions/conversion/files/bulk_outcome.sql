@@ -11,8 +11,7 @@ as $$
     when h.state = 'settled' then 'completed'
     when h.state = 'released' then case when h.outcome = 'cancelled' then 'cancelled' else 'failed' end
     when exists (
-      select from files f where f.id = p_file_id and f.job_id = p_job_id and f.deleted_at is null
-        and f.status in ('processing', 'chunked_processing')
+      select from files f where f.id = p_file_id and f.job_id = p_job_id and f.deleted_at is null and f.status = 'processing'
     ) then null
     else 'failed'
   end

@@ -18,9 +18,7 @@ begin
   where f.status = 'processing' and f.deleted_at is null and f.lease = p_lease
   for no key update skip locked;
   if v_file is null then
-    for v_owner in
-      select x.owner from owners_of_inline_work(v_now, p_stale) with ordinality as x(owner, place) order by x.place
-    loop
+    for v_owner in select * from owners_of_inline_work(v_now, p_stale) loop
       insert into inline_turns (customer_id) values (v_owner) on conflict do nothing;
       perform from inline_turns t where t.customer_id = v_owner for update skip locked;
       continue when not found;

@@ -13,7 +13,7 @@ begin
     error = case when attempts >= p_max_attempts then p_error end,
     phase = case when attempts >= p_max_attempts then null else 'Queued' end,
     attempts = attempts - (p_max_attempts is null)::integer, updated_at = clock_timestamp()
-  where id = p_id and lease = p_lease and status = 'processing'
+  where id = p_id and lease = p_lease and status = 'processing' and deleted_at is null
   returning * into f;
   if not found then
     return 'stale';

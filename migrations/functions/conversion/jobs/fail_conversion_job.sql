@@ -22,7 +22,7 @@ begin
     return false;
   end if;
   update chunk_jobs set status = 'failed', lease = null, updated_at = v_now
-  where job_id = p_job_id and status not in ('completed', 'failed');
+  where job_id = p_job_id and status <> 'completed';
   update files set status = 'failed', error = p_error, phase = null, updated_at = v_now
   where id = v_file and job_id = p_job_id and status = 'chunked_processing';
   -- A free reflow that failed may be chosen again.

@@ -1,5 +1,5 @@
 -- Makes the chunks of a job that was written by hand without any, as the executor would have made them. Its caller holds the
--- job.
+-- job, which does not wait for the batch lane.
 create or replace function make_missing_chunks(p_job_id uuid, p_chunk_pages integer default 20) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -18,7 +18,7 @@ begin
   update large_conversion_jobs set total_chunks = v_chunks where id = p_job_id;
   insert into chunk_jobs (job_id, chunk_index, first_page, last_page, status, customer_id, queued_at)
   select p_job_id, i, i * p_chunk_pages, least((i + 1) * p_chunk_pages, j.total_pages) - 1,
-    case when j.status = 'waiting_batch' then 'waiting_batch' else 'pending' end, j.customer_id, j.created_at
+    'pending', j.customer_id, j.created_at
   from generate_series(0, v_chunks - 1) as i;
   return true;
 end

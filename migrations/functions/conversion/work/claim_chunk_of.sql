@@ -32,6 +32,7 @@ begin
       limit 1;
     end if;
     exit when not found;
+    -- Whoever moves a chunk that waits holds its job.
     perform from large_conversion_jobs j
     where j.id = v_job and j.status in ('pending', 'processing') and (p_primed or not j.options @> '{"_batchPrimed": true}')
     for no key update;
@@ -40,8 +41,7 @@ begin
     where c.customer_id = p_customer_id and c.queued_at = v_queued and c.job_id = v_job and c.status = 'pending'
       and c.not_before <= clock_timestamp()
     order by c.chunk_index
-    limit 1
-    for no key update skip locked;
+    limit 1;
     continue when not found;
     update chunk_jobs c set
       status = 'processing', worker = p_worker, lease = p_lease, heartbeat_at = clock_timestamp(),

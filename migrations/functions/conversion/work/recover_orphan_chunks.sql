@@ -14,7 +14,7 @@ declare
   v_count integer := 0;
 begin
   for c in
-    select id, job_id, lease, attempts from chunk_jobs
+    select id, job_id, attempts from chunk_jobs
     where status = 'processing' and coalesce(heartbeat_at, updated_at) < clock_timestamp() - p_stale
     order by coalesce(heartbeat_at, updated_at)
     limit 1
@@ -23,8 +23,8 @@ begin
     update chunk_jobs set
       status = 'pending', lease = null, worker = null, heartbeat_at = null, pages_done = 0,
       not_before = clock_timestamp(), updated_at = clock_timestamp()
-    where id = c.id and status = 'processing' and lease is not distinct from c.lease
-      and coalesce(heartbeat_at, updated_at) < clock_timestamp() - p_stale;
+    where id = c.id and status = 'processing' and coalesce(heartbeat_at, updated_at) < clock_timestamp() - p_stale
+    returning attempts into c.attempts;
     continue when not found;
     v_count := v_count + 1;
     if c.attempts >= p_max_attempts then

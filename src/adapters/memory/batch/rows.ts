@@ -64,7 +64,7 @@ const LATELY = 20
 /** `next_batch_job_within`: whether the day's budget has room for this many pages on top of the unbilled batch jobs. */
 const hasRoom = (db: Documents, { dailyUsd, pageUsd: assumed }: LaneBudget) => {
   const billed = db.batches
-    .where(({ costUsd, records, state }) => state === "closed" && costUsd > 0 && records > 0)
+    .where(({ costUsd, records }) => costUsd > 0 && records > 0)
     .sort(by(({ closedAt }) => -(closedAt ?? 0)))
     .slice(0, LATELY)
   const records = billed.reduce((sum, row) => sum + row.records, 0)

@@ -64,10 +64,7 @@ export const outcomeOf = (
   if (hold?.state === "settled") return "completed"
   if (hold?.state === "released") return hold.outcome === "cancelled" ? "cancelled" : "failed"
   const file = db.files.get(fileId)
-  const isUnderWay =
-    file?.jobId === jobId &&
-    file.deletedAt === null &&
-    (file.status === "processing" || file.status === "chunked_processing")
+  const isUnderWay = file?.jobId === jobId && file.deletedAt === null && file.status === "processing"
   return isUnderWay ? undefined : "failed"
 }
 

@@ -56,13 +56,13 @@ export const claimInline = (
 /** The file, while this lease holds it. */
 const heldFile = (db: Documents, { fileId, lease }: Held): FileRow | undefined => {
   const file = db.files.get(fileId)
-  return file?.status === "processing" && file.lease === lease ? file : undefined
+  return file !== undefined && isWaiting(file) && file.lease === lease ? file : undefined
 }
 
 /** `heartbeat` of an inline conversion. */
 export const heartbeatInline = (db: Documents, held: Held, window: Duration.Duration): boolean => {
   const file = heldFile(db, held)
-  if (file === undefined || file.deletedAt !== null) return false
+  if (file === undefined) return false
   db.files.update(file.id, { heartbeatAt: db.moment() })
   refreshHold(db, file.jobId, window)
   return true

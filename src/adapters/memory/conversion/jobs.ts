@@ -119,7 +119,7 @@ export const failJob = (db: Documents, jobId: JobId, error: string, lease?: Leas
     totalCostUsd: conversionCost(db, job)
   })
   for (const { id, status } of chunksOf(db, jobId))
-    if (status !== "completed" && status !== "failed") db.chunks.update(id, { status: "failed", lease: null })
+    if (status !== "completed") db.chunks.update(id, { status: "failed", lease: null })
   const file = shownFile(db, job)
   if (file !== undefined) updateFile(db, file, { status: "failed", error, phase: null })
   reopenReflow(db, job)

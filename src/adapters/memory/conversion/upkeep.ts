@@ -89,11 +89,13 @@ const sweepHolds = (db: Documents, window: Duration.Duration): number => {
 export const sweep = (db: Documents, window: Duration.Duration, stale: Duration.Duration): number =>
   sweepFiles(db, stale) + sweepHolds(db, window)
 
-/** `delete_file_of_closed_account`: one file a call. */
+/** `delete_file_of_closed_account`: one file a call, of those that are not being assembled. */
 export const deleteFileOfClosedAccount = (db: Documents): number => {
-  const file = db.files.find(
-    ({ customerId, deletedAt }) =>
-      deletedAt === null && typeof db.customers.get(customerId)?.deletedAt === "number"
-  )
-  return file !== undefined && deleteFile(db, file.id, file.customerId) === "deleted" ? 1 : 0
+  const isDeleted = db.files
+    .where(
+      ({ customerId, deletedAt }) =>
+        deletedAt === null && typeof db.customers.get(customerId)?.deletedAt === "number"
+    )
+    .some(({ customerId, id }) => deleteFile(db, id, customerId) === "deleted")
+  return isDeleted ? 1 : 0
 }

@@ -201,7 +201,7 @@ layer(laneWorld, { excludeTestServices: true })("rows that are written by hand",
         const { fileId, jobId } = yield* jobByHand("pending")
         yield* sql`insert into chunk_jobs (job_id, chunk_index) values (${jobId}::uuid, 2)`
         assert.deepStrictEqual(
-          yield* sql`select bool_and(not_before > updated_at + interval '1 second') as later from chunk_jobs`,
+          yield* sql`select bool_and(not_before > updated_at + interval '2 seconds') as later from chunk_jobs`,
           [{ later: true }],
           "others may still be written"
         )

@@ -114,6 +114,7 @@ export const closed = (name: string, stores: Layer.Layer<Stores>) =>
         const finished = yield* parked(3)
         yield* world.setBatchRow(submittedJob, { overdueFor: Duration.minutes(6) })
         yield* world.addBatchRow(finished.jobId, "closed")
+        yield* world.setBatchRow(finished.jobId, { overdueFor: Duration.hours(2) })
         yield* world.setJob(unclaimed.jobId, { age: Duration.hours(27) })
         yield* world.setJob(finished.jobId, { age: Duration.hours(27) })
         const released = [yield* release, yield* release]

@@ -148,6 +148,7 @@ export const prepared = (name: string, stores: Layer.Layer<Stores>) =>
         const input = { prefix: "p/", records: 3, shards: 1, bytes: 1, model: "m1", price: PRICE }
         yield* store.uploaded(first, input)
         yield* store.submitted(first, JOB)
+        assert.isUndefined(yield* claim({ dailyUsd: 3.2 }), "nor is what is submitted")
         yield* store.end(first.id, {
           ...endWith(first.id, small.jobId),
           cost: { ...endWith(first.id, small.jobId).cost!, costUsd: 0.3 }

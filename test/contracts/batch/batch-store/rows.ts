@@ -9,25 +9,33 @@ import { cost, DocumentsWorld, parked, WINDOW } from "../../conversion/documents
 /** What a model costs. */
 export const PRICE = { inputUsdPerMtok: 1, outputUsdPerMtok: 2 }
 
+/** A claim from one place: of what was left `preparing`, or of what is parked. */
+export const claimFrom = (
+  take: "open" | "parked",
+  lease: LeaseId,
+  preparer = anyId(),
+  term = 1,
+  budget?: LaneBudget
+) =>
+  BatchStore.use((store) =>
+    store.claim({
+      take,
+      lease,
+      preparer,
+      term,
+      model: "m1",
+      stuckAfter: Duration.hours(2),
+      window: Duration.hours(28),
+      giveUpIn: Duration.hours(26),
+      budget
+    })
+  )
+
 /** What was left `preparing`, else the oldest parked job. */
 export const claimAs = (lease: LeaseId, preparer = anyId(), term = 1, budget?: LaneBudget) =>
-  BatchStore.use((store) => {
-    const claim = (take: "open" | "parked") =>
-      store.claim({
-        take,
-        lease,
-        preparer,
-        term,
-        model: "m1",
-        stuckAfter: Duration.hours(2),
-        window: Duration.hours(28),
-        giveUpIn: Duration.hours(26),
-        budget
-      })
-    return Effect.flatMap(claim("open"), (open) =>
-      open === undefined ? claim("parked") : Effect.succeed(open)
-    )
-  })
+  Effect.flatMap(claimFrom("open", lease, preparer, term, budget), (open) =>
+    open === undefined ? claimFrom("parked", lease, preparer, term, budget) : Effect.succeed(open)
+  )
 
 /** A claim that finds something. */
 export const claimed = Effect.flatMap(

@@ -10,12 +10,15 @@ import type { Layer } from "effect"
 import type { ConversionStore } from "../../../../src/ports/conversion/conversion-store.ts"
 import type { DocumentsWorld } from "../documents-world.ts"
 import * as Ends from "./ends.ts"
+import * as Flyers from "./flyers.ts"
 import * as Funds from "./funds.ts"
 import * as Holds from "./holds.ts"
+import * as Inline from "./inline.ts"
 import * as Jobs from "./jobs.ts"
 import * as Legibility from "./legibility.ts"
 import * as Lookups from "./lookups.ts"
 import * as Moves from "./moves.ts"
+import * as OwnRows from "./own-rows.ts"
 import * as Races from "./races.ts"
 import * as Retries from "./retries.ts"
 import * as Turns from "./turns.ts"
@@ -25,4 +28,5 @@ import * as Upkeep from "./upkeep.ts"
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) => {
   for (const chapter of [Jobs, Ends, Funds, Races, Holds, Legibility, Moves, Retries, Turns, Upkeep, Lookups])
     chapter.suite(name, stores)
+  for (const chapter of [Flyers, Inline, OwnRows]) chapter.suite(name, stores)
 }

@@ -142,23 +142,21 @@ const statusesOf = Effect.fnUntraced(function* (jobId: JobId) {
 /** What every conversion store does to a job and a chunk of each status: exactly the moves of the tables. */
 export const suite = (adapter: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`moves: ${adapter}`, (it) => {
-    it.effect("every function on a job of every status: exactly the moves of the table", () =>
+    it.effect.each(NAMES)("on a job of every status, %s makes exactly the moves of the table", (call) =>
       Effect.gen(function* () {
         const store = yield* ConversionStore
         const world = yield* DocumentsWorld
+        const isClaim = call === "claimChunk"
+        const move = JOB_MOVES[call]
         for (const status of JobStatus.literals) {
-          for (const call of NAMES) {
-            const isClaim = call === "claimChunk"
-            const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
-            const ids = yield* stage(status, first, 1)
-            yield* CALLS[call](store, ids, world)
-            const move = JOB_MOVES[call]
-            const expected = move === undefined ? undefined : moveJob(status, move)
-            const after = yield* statusesOf(ids.jobId)
-            // A chunk that has ended is not worked on, and ends no job anew.
-            const applies = !call.endsWith("AtLast") || first === "processing"
-            assert.strictEqual(after.job, applies ? (expected ?? status) : status, `${call} on ${status}`)
-          }
+          const first = isClaim && status !== "waiting_batch" ? "pending" : CHUNK_OF[status]
+          const ids = yield* stage(status, first, 1)
+          yield* CALLS[call](store, ids, world)
+          const expected = move === undefined ? undefined : moveJob(status, move)
+          const after = yield* statusesOf(ids.jobId)
+          // A chunk that has ended is not worked on, and ends no job anew.
+          const applies = !call.endsWith("AtLast") || first === "processing"
+          assert.strictEqual(after.job, applies ? (expected ?? status) : status, status)
         }
       })
     )
@@ -178,17 +176,15 @@ export const suite = (adapter: string, stores: Layer.Layer<ConversionStore | Doc
       })
     )
 
-    it.effect("every function on a chunk of every status: exactly the moves of a chunk", () =>
+    it.effect.each(NAMES)("on a chunk of every status, %s makes exactly the moves of a chunk", (call) =>
       Effect.gen(function* () {
         const store = yield* ConversionStore
         const world = yield* DocumentsWorld
         for (const [status, jobStatus] of STAGED) {
-          for (const call of NAMES) {
-            const ids = yield* stage(jobStatus, status, 2)
-            yield* CALLS[call](store, ids, world)
-            const after = yield* statusesOf(ids.jobId)
-            assert.strictEqual(after.chunk, CHUNK_MOVES[status][call] ?? status, `${call} on ${status}`)
-          }
+          const ids = yield* stage(jobStatus, status, 2)
+          yield* CALLS[call](store, ids, world)
+          const after = yield* statusesOf(ids.jobId)
+          assert.strictEqual(after.chunk, CHUNK_MOVES[status][call] ?? status, status)
         }
       })
     )

@@ -92,6 +92,43 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
     )
 
     it.effect(
+      "C4: behind an owner's paused jobs, those that go on are claimed by their age, chunk by chunk",
+      () =>
+        Effect.gen(function* () {
+          const { owner, store } = yield* begin(100)
+          const world = yield* DocumentsWorld
+          for (let n = 0; n < 9; n++)
+            yield* world.setJob(yield* job(owner, yield* addFile(owner, 1)), { status: "paused_budget" })
+          const jobs = yield* Effect.forEach([2, 2, 4, 2], (pages) =>
+            Effect.flatMap(addFile(owner, pages), (id) => job(owner, id))
+          )
+          const claim = Effect.suspend(() => store.claimChunk("w", anyId()))
+          const claims = [yield* claim]
+          // It is tried again later.
+          const waits = (yield* claim)!
+          yield* store.handBackChunk(waits, [], Duration.hours(1))
+          claims.push(waits, yield* claim, yield* claim, yield* claim, yield* claim)
+          const [first, second, third, fourth] = jobs
+          assert.deepStrictEqual(
+            claims.map((chunk) => chunk?.jobId),
+            [first, second, third, third, fourth, undefined]
+          )
+        })
+    )
+
+    it.effect(
+      "DOC-12: of two workers at once, one takes the one piece that an owner may have in progress",
+      () =>
+        Effect.gen(function* () {
+          const { owner, store } = yield* begin(100)
+          const world = yield* DocumentsWorld
+          yield* job(owner, yield* addFile(owner, 4))
+          const chunk = Effect.suspend(() => store.claimChunk("w", anyId(), 1))
+          assert.isUndefined(yield* world.whileOpen(chunk, chunk))
+        })
+    )
+
+    it.effect(
       "DOC-12: owners take turns for jobs, chunks and layout-true results, each in its own order",
       () =>
         Effect.gen(function* () {
