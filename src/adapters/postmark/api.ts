@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 
 import { boundedBody, MAX_ANSWER, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
+import { retryAfterMs } from "../../domain/mail/retry-after.ts"
 import { type Fetch, otherFetch } from "../../ports/mail/transport.ts"
 
 /** What the adapter is made from. */
@@ -28,7 +29,7 @@ export interface Answer {
   readonly status: number
   /** Undefined where the whole body is no JSON. */
   readonly body: unknown
-  /** `Retry-After`, where it is a number, milliseconds. */
+  /** `Retry-After`, milliseconds. */
   readonly retryAfterMs: number | undefined
 }
 
@@ -76,11 +77,6 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-const retryAfterOf = (headers: Headers): number | undefined => {
-  const value = headers.get("retry-after")?.trim() ?? ""
-  return /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
-}
-
 /** What is asked besides the path. */
 interface Question {
   /** Of a POST, JSON; a GET has none. */
@@ -112,7 +108,11 @@ const call = (
       const whole = boundedBody(maxBytes)
       const { status, headers } = answer
       for await (const chunk of answer.body ?? []) whole.add(chunk)
-      return { status, body: jsonOf(whole.text()), retryAfterMs: retryAfterOf(headers) }
+      return {
+        status,
+        body: jsonOf(whole.text()),
+        retryAfterMs: retryAfterMs(headers.get("retry-after"), headers.get("date"))
+      }
     },
     catch: (cause): NoAnswer => ({ why: reasonOf(cause), unsent: isUnsent(cause) })
   })

@@ -1,6 +1,7 @@
 import { fieldsOf, textOf } from "../../domain/delivery/untrusted.ts"
 import { type FailureKind, failureCode } from "../../domain/mail/failover.ts"
 import { kindOfStatus } from "../../domain/mail/http-answer.ts"
+import type { ProviderPace } from "../../ports/mail/mail-provider.ts"
 import type { Answer } from "./api.ts"
 
 /** The class of an answer without a message id. `message` is the vendor's, not yet sanitised for a log. */
@@ -8,13 +9,12 @@ interface Classified {
   readonly kind: FailureKind
   readonly code: string | undefined
   readonly message: string
-  /** Of a refusal of the rate alone. */
-  readonly holdMs?: number
+  /** Its hold is of a refusal of the rate alone. */
+  readonly pace?: ProviderPace
 }
 
-/** How long Postmark is left alone after a refusal of the rate that names no time, and at most, milliseconds. */
+/** How long Postmark is left alone after a refusal of the rate that names no time, milliseconds. */
 const HOLD_MS = 1_000
-const MOST_HOLD_MS = 24 * 3_600_000
 
 /** The API is offline for maintenance. */
 const MAINTENANCE = 100
@@ -68,6 +68,13 @@ export const classifyAnswer = ({ body, retryAfterMs, status }: Answer): Classifi
     kind,
     code: failureCode(code === undefined ? undefined : String(code)),
     message: textFor(code, body),
-    ...(isTooFast ? { holdMs: Math.min(MOST_HOLD_MS, retryAfterMs ?? HOLD_MS) } : {})
+    ...(isTooFast || retryAfterMs !== undefined
+      ? {
+          pace: {
+            ...(isTooFast ? { holdMs: retryAfterMs ?? HOLD_MS } : {}),
+            ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+          }
+        }
+      : {})
   }
 }

@@ -4,7 +4,12 @@ import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts
 import { fieldsOf, idOf, textOf } from "../../domain/delivery/untrusted.ts"
 import { formattedKey } from "../../domain/mail/address.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
-import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import {
+  type Accepted,
+  type MailProvider,
+  ProviderFailure,
+  type ProviderPace
+} from "../../ports/mail/mail-provider.ts"
 import { addressOfApi, type Answer, ask, isToken, type NoAnswer, type PostmarkOptions } from "./api.ts"
 import { classifyAnswer } from "./classify.ts"
 import { decodeBody, dropRecipients, payloadOf, prepareRequest, recipientsOf } from "./request.ts"
@@ -31,13 +36,13 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
   const token = Redacted.value(options.serverToken)
   const address = addressOfApi(options)
 
-  const failure = (kind: FailureKind, message: string, code?: string, holdMs?: number) =>
+  const failure = (kind: FailureKind, message: string, code?: string, pace?: ProviderPace) =>
     new ProviderFailure({
       provider: "postmark",
       kind,
       message: failureText(message, [token]),
       code,
-      ...(holdMs === undefined ? {} : { pace: { holdMs } })
+      ...(pace === undefined ? {} : { pace })
     })
 
   const unanswered = ({ unsent, why }: NoAnswer): ProviderFailure =>
@@ -67,8 +72,8 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
     if (answer.status === 200) {
       return Effect.fail(failure("ambiguous", "the provider answered without a message id"))
     }
-    const { code, holdMs, kind, message } = classifyAnswer(answer)
-    return Effect.fail(failure(kind, message, code, holdMs))
+    const { code, kind, message, pace } = classifyAnswer(answer)
+    return Effect.fail(failure(kind, message, code, pace))
   }
 
   const send: MailProvider["send"] = (request) =>

@@ -13,6 +13,7 @@ import {
   timeOf
 } from "../../domain/delivery/untrusted.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { retryAfterMs } from "../../domain/mail/retry-after.ts"
 import { ListFailure, type MailPage, SentMails } from "../../ports/delivery/event-poll.ts"
 import { makeClient, type ResendOptions, VENDOR_URL } from "./resend-provider.ts"
 
@@ -53,14 +54,6 @@ export const decodeListItem = (item: unknown): ListedMail | undefined => {
   }
 }
 
-/** Seconds, or a date; any other value counts as absent. */
-const retryAfterMs = (headers: unknown): number | undefined => {
-  const value = fieldsOf(headers)["retry-after"]
-  return typeof value === "string" && /^\d{1,9}(?:\.\d{1,3})?$/.test(value.trim())
-    ? Number(value) * 1000
-    : undefined
-}
-
 const kindOf = (status: unknown, name: string, hasCursor: boolean): ListFailure["kind"] => {
   if (status === 429 || name.endsWith("_exceeded")) return "throttled"
   if (status === 401 || status === 403 || name.endsWith("_api_key")) return "refused"
@@ -74,7 +67,7 @@ const failureOf = (error: unknown, headers: unknown, hasCursor: boolean, secret:
   return new ListFailure({
     kind: kindOf(fields["statusCode"], name, hasCursor),
     message: failureText(textOf(fields["message"]) ?? "the provider gave no reason", [secret]),
-    retryAfterMs: retryAfterMs(headers)
+    retryAfterMs: retryAfterMs(fieldsOf(headers)["retry-after"], fieldsOf(headers)["date"])
   })
 }
 

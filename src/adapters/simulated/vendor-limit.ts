@@ -61,7 +61,7 @@ export const limited = (
       kind: "unavailable",
       message: `simulated ${provider.provider}: ${message}`,
       code,
-      pace: { ratePerSecond: RATE, holdMs }
+      pace: { ratePerSecond: RATE, holdMs, retryAfterMs: holdMs }
     })
   return {
     ...provider,

@@ -48,8 +48,8 @@ export interface QueuedWork {
   renewedAt: number
   /** The retry that follows, and how long it waits, seconds. */
   next: { readonly message: DeferredSend; readonly delaySeconds: number } | undefined
-  /** What the last provider said when it refused. */
-  holdMs: number | undefined
+  /** What the last provider asked for when it refused. */
+  retryAfterMs: number | undefined
   /** Refusals in a row, with those of this attempt. */
   refusals: number
   /** The database has said what it knows of the key. */
@@ -97,7 +97,7 @@ const waitMs = (
     ...ages,
     refusals: work.refusals,
     expiresInMs: expiresInMs(work, now()),
-    retryAfterMs: work.holdMs,
+    retryAfterMs: work.retryAfterMs,
     random: random()
   })
 
@@ -230,7 +230,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   mayFailOver: (provider) => (work.isTooLate ? Effect.succeed(false) : tokenFor(queue, work, provider)),
   refusedWait: (failure, sinceFirstMs) => {
     work.refusals += 1
-    work.holdMs = failure.pace?.holdMs
+    work.retryAfterMs = failure.pace?.retryAfterMs
     const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
     return wait === undefined ? undefined : wait / 1000
   }
@@ -291,7 +291,7 @@ export const partsOf = (
         work.isTooLate = why === TURN_PASSED
         if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
         return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
-          Effect.sync(() => void (work.holdMs = pace?.holdMs))
+          Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))
         )
       })
     }

@@ -39,7 +39,7 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   goodUntil: now + mail.waitMs + TOKEN_MS,
   renewedAt: now,
   next: undefined,
-  holdMs: undefined,
+  retryAfterMs: undefined,
   refusals: mail.refusals,
   isHeard: false,
   unwritten: undefined,

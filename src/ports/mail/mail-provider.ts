@@ -28,6 +28,8 @@ export interface ProviderPace {
   readonly ratePerSecond?: number | undefined
   /** How long it takes nothing, milliseconds. */
   readonly holdMs?: number | undefined
+  /** When it wants to be asked again, in its own words (`Retry-After`), milliseconds: what it refused waits so long (QUEUE-10). */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** The provider's answer that proves acceptance. */

@@ -91,7 +91,7 @@ describe("Postmark: classification over the wire (MAIL-37)", () => {
       const { fake, provider } = yield* postmarkWithFake()
       const reply = { status: 429, body: { ErrorCode: 429, Message: "…" }, headers: { "retry-after": "7" } }
       yield* Effect.promise(() => fake.script([{ reply }, "429", "401"]))
-      assert.deepStrictEqual((yield* failureAt(provider)).pace, { holdMs: 7_000 })
+      assert.deepStrictEqual((yield* failureAt(provider)).pace, { holdMs: 7_000, retryAfterMs: 7_000 })
       assert.deepStrictEqual((yield* failureAt(provider)).pace, { holdMs: 1_000 })
       assert.isUndefined((yield* failureAt(provider)).pace)
     })

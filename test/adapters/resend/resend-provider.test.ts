@@ -136,6 +136,33 @@ describe.each([
       })
     )
 
+    it.effect("a refusal says how long Resend takes nothing, and when it wants to be asked again", () =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        const refusal = (status: number, headers: Record<string, string>) => ({
+          reply: { status, headers, body: { statusCode: status, name: "rate_limit_exceeded", message: "no" } }
+        })
+        const answered = "Mon, 30 Nov 2026 10:00:00 GMT"
+        for (const [answer, pace] of [
+          [refusal(429, { "retry-after": "7" }), { holdMs: 7_000, retryAfterMs: 7_000 }],
+          [
+            refusal(429, { "retry-after": "Mon, 30 Nov 2026 10:00:08 GMT", date: answered }),
+            { holdMs: 8_000, retryAfterMs: 8_000 }
+          ],
+          [refusal(429, { "retry-after": "soon" }), { holdMs: 1_000 }],
+          [refusal(503, { "retry-after": "9" }), { retryAfterMs: 9_000 }],
+          [refusal(422, {}), undefined]
+        ] as const) {
+          yield* Effect.promise(() => fake.script([answer]))
+          const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+          assert.deepStrictEqual(
+            failure.pace === undefined ? undefined : JSON.parse(JSON.stringify(failure.pace)),
+            pace
+          )
+        }
+      })
+    )
+
     it.effect(
       "an API key that is no bearer token is unavailable without a request, and not in the message",
       () =>

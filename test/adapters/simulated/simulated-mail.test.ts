@@ -411,7 +411,7 @@ describe("a vendor's limit", () => {
       assert.deepInclude(refused, {
         kind: "unavailable",
         code: "rate_limit_exceeded",
-        pace: { ratePerSecond: 2, holdMs: 1000 }
+        pace: { ratePerSecond: 2, holdMs: 1000, retryAfterMs: 1000 }
       })
       // The other vendor keeps no such limit.
       yield* send(one, "3", "provider_b")

@@ -1,7 +1,7 @@
 /**
  * `SendQueue` and `MailStore` under the sender: what became of a request whose sender died, or stood still.
  *
- * Adapters: memory, postgres. Rules: H1, Q1, QUEUE-3, S4.
+ * Adapters: memory, postgres. Rules: H1, Q1, QUEUE-3, QUEUE-10, S4.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +15,7 @@ import { layer as layerSender, QueueSender } from "../../../src/application/send
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { SET_ASIDE } from "../../../src/domain/mail/queue.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
-import { MailProviders } from "../../../src/ports/mail/mail-provider.ts"
+import { MailProviders, ProviderFailure, type ProviderPace } from "../../../src/ports/mail/mail-provider.ts"
 import { type ClaimEntry, MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { SendQueue, type TakenMail } from "../../../src/ports/mail/send-queue.ts"
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
@@ -41,21 +41,31 @@ const makeSender = Effect.fnUntraced(function* (
   options: {
     readonly primary: Provider
     readonly outcomes?: Array<SimulatedOutcome>
+    /** It refuses everything, with these words about its pace. */
+    readonly refusal?: ProviderPace
     readonly queueAs?: (queue: SendQueue["Service"]) => SendQueue["Service"]
   }
 ) {
-  const { outcomes = [], primary, queueAs = (queue) => queue } = options
+  const { outcomes = [], primary, queueAs = (queue) => queue, refusal: pace } = options
   const provider = makeMemoryProvider({
     provider: primary,
     outcome: () => Effect.sync(() => outcomes.shift() ?? "ok")
   })
+  const adapter =
+    pace === undefined
+      ? provider.provider
+      : {
+          ...provider.provider,
+          send: () =>
+            Effect.fail(new ProviderFailure({ provider: primary, kind: "unavailable", message: "no", pace }))
+        }
   const ports = Layer.mergeAll(
     Layer.succeed(MailerConfig, { ...mailerConfig, primary }),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: PACES }),
     Layer.succeed(MailStore, world.store),
     Layer.succeed(SendQueue, queueAs(world.queue)),
     NoDeferQueue.layerNone,
-    Layer.succeed(MailProviders, { get: (name) => (name === primary ? provider.provider : undefined) }),
+    Layer.succeed(MailProviders, { get: (name) => (name === primary ? adapter : undefined) }),
     NodeCrypto.layer
   )
   const context = yield* Layer.build(Layer.provide(layerSender, ports))
@@ -126,6 +136,32 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         })
         assert.lengthOf(yield* sender.copies, 1)
       }))
+
+    for (const [words, refusal, none, one] of [
+      [
+        "names no time waits 5 s and longer, however soon others may be asked",
+        { holdMs: 1_000 },
+        3_000,
+        6_500
+      ],
+      ["names a time waits for it", { retryAfterMs: 60_000 }, 55_000, 60_500]
+    ] as const)
+      test(`a refusal that ${words} (QUEUE-10)`, (world) =>
+        Effect.gen(function* () {
+          const sender = yield* makeSender(world, { primary: "provider_a", refusal })
+          yield* enqueue(world)
+          yield* sender.send(yield* take(world, "provider_a"))
+          yield* world.advance(none)
+          const early = yield* world.queue.take({
+            paces: PACES,
+            primary: "provider_a",
+            limit: 1,
+            leaseMs: LEASE_MS
+          })
+          assert.lengthOf(early.mails, 0)
+          yield* world.advance(one - none)
+          yield* take(world, "provider_a")
+        }))
 
     test("an acceptance that is written late is evidence, where another sender has the request by then", (world) =>
       Effect.gen(function* () {

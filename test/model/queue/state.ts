@@ -171,7 +171,7 @@ export const workOf = (mail: TakenMail, takenAt: number): QueuedWork => ({
   goodUntil: 0,
   renewedAt: 0,
   next: undefined,
-  holdMs: undefined,
+  retryAfterMs: undefined,
   refusals: mail.refusals,
   isHeard: true,
   unwritten: undefined,

@@ -48,10 +48,8 @@ begin
     when p_request ->> 'subject' ~ '[\n\r]' then 'subject: holds a line break or NUL'
     when not p_request ?| array['html', 'text'] then 'html: one of html and text is required'
     when not p_request ? 'category' then 'category: is needed'
-    when p_request ->> 'category' <> all (email_queue_lanes())
-      then 'category: must be one of ' || array_to_string(email_queue_lanes(), ', ')
-    when p_request ->> 'provider' <> all (email_providers())
-      then 'provider: must be one of ' || array_to_string(email_providers(), ', ')
+    when p_request ->> 'category' <> all (email_queue_lanes()) then 'category: must be one of ' || array_to_string(email_queue_lanes(), ', ')
+    when p_request ->> 'provider' <> all (email_providers()) then 'provider: must be one of ' || array_to_string(email_providers(), ', ')
     when p_request ->> 'list' !~ '^[a-z0-9]+([._-][a-z0-9]+)*$' or length(p_request ->> 'list') > 64
       then 'list: must be at most 64 small letters and digits, with single dots, hyphens and underscores between them'
     when p_request ? 'list' and p_request ->> 'category' not in ('marketing', 'notification')
