@@ -84,9 +84,9 @@ describe("a page is doubted", () => {
     const runs = labels
       .toSorted((a, b) => a - b)
       .map((at) => run(`Label ${at}`, 60, 100 + 14 * at, { mcid: at }))
-    const drawn = [picture(3, 50, 80, 300, 220, 8)]
+    const drawings = [0, 1, 2].map((at): Drawing => ({ ...rule(50, 80 + 9 * at, 300, 220), mcid: 8 }))
     const figure = tag("Figure", [...labels, 8], { alt: "Rivers" })
-    assert.deepEqual(doubtsOn(runs, { structure: [figure], drawings: drawn }), [])
+    assert.deepEqual(doubtsOn(runs, { structure: [figure], drawings }), [])
   })
 
   it("with values without a row or a name", () => {
