@@ -75,7 +75,7 @@ const wordsOf = (runs: ReadonlyArray<TextRun>): string | undefined => {
   const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 0
   const words: Array<string> = []
   for (const [at, { text }] of runs.entries()) {
-    const letters = text.replaceAll(" ", "")
+    const letters = text.replaceAll(/\s/g, "")
     if (at > 0 && (gaps[at - 1] ?? 0) <= ENDS_WORD * usual) words.push((words.pop() ?? "") + letters)
     else words.push(letters)
   }
@@ -94,23 +94,23 @@ const goesOn = (before: TextRun, { angle, baseline, box, font, mcid, size }: Tex
   box.x0 > before.box.x1 &&
   box.x0 - before.box.x1 < WIDEST * size
 
+const isSpelled = ({ text }: TextRun): boolean => SPELLED.test(text.trim())
+
 /** Runs with one for words whose letters are set far apart. */
 export const withSpacedWords = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const groups: Array<Array<TextRun>> = []
   let before: TextRun | undefined
   for (const run of runs) {
-    const text = run.text.trim()
-    const letter = SPELLED.test(text) ? { ...run, text } : undefined
-    if (letter !== undefined && before !== undefined && goesOn(before, letter)) groups.at(-1)?.push(letter)
-    else groups.push([letter ?? run])
-    before = letter
+    const spelled = isSpelled(run)
+    if (spelled && before !== undefined && goesOn(before, run)) groups.at(-1)?.push(run)
+    else groups.push([run])
+    before = spelled ? run : undefined
   }
-  if (groups.length === runs.length && !groups.some(([first]) => SPELLED.test(first?.text ?? ""))) return runs
   const cells = runs.filter(({ text }) => text.trim().length <= LONGEST_CELL)
   if (cells.length * runs.length > MOST_PAIRS) return runs
   return groups.flatMap((letters) => {
     const [first] = letters
-    if (first === undefined || !SPELLED.test(first.text)) return letters
+    if (first === undefined || !isSpelled(first)) return letters
     const text = wordsOf(letters)
     if (text === undefined || nameColumns(letters, cells)) return letters
     return [{ ...first, text, box: hull(letters.map(({ box }) => box)), edges: [], hyphenated: false }]
