@@ -40,7 +40,7 @@ const goesUp = ({ analysis, blocks, byTags }: ReadPage): boolean => {
   return up >= FEWEST_UP && up > PART_UP * moves
 }
 
-/** Blocks but for tables whose columns rules part: their cells are known, whether they were drawn by rows, columns or lines. */
+/** Blocks without tables that have rules between their columns: the rules show the cells, in whatever order these were drawn. */
 const withoutGrids = (blocks: ReadonlyArray<Block>, { drawings }: PageContent): ReadonlyArray<Block> =>
   blocks.filter((block) => block.kind !== "table" || !isDrawn(block, drawings))
 

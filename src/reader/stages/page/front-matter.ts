@@ -14,7 +14,7 @@ const DISPLAYED = 3
 const BEGINNING =
   /^(?:abstract|summary|synopsis|introduction|preface|foreword|keywords|zusammenfassung|kurzfassung|einleitung|vorwort|schlüsselwörter|résumé|avant-propos|préface|mots[- ]clés|resumen|resumo|introducción|introdução|prefacio|palabras clave|palavras-chave|sommario|riassunto|introduzione|prefazione|samenvatting|inleiding|streszczenie|wstęp|abstrakt|úvod|аннотация|введение|реферат|摘要|概要|要旨|前言|引言|はじめに|초록|서론)(?=$|[\s.:—–-])/iu
 
-/** A date or a version, which a title page has below the title. A word before a month that is no day's has a comma: "Annual report 2026" is none. */
+/** A date or a version, which a title page has below the title. A word before the month needs a comma, a day or a known month behind it: "Annual report 2026" is a title. */
 const DATE =
   /(?:^|\s)(?:v\.?\s?\d|version\s+\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}(?:-\d{2})?$)|^(?:\p{L}+(?:,\s+|\s+(?=\d|jan|f[eé]v?b|mar|mär|mrz|apr|avr|abr|ma[iyjg]|jun|jui|giu|jul|lug|aug|ao[uû]|ago|sep|set|o[ck]t|ott|nov|d[eé]c|dez|dic|spring|summer|autumn|winter)))?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?\p{L}{3,10}\.?\s+(?:de\s+)?(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\.?$/iu
 
@@ -109,7 +109,7 @@ const isTitle = (block: Heading): boolean =>
 /** True for a date; false for a title that has its version next to it. */
 const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
-/** Blocks below a letterhead that have its address, and what tells one: a telephone, the form of a company. */
+/** Most blocks of the address below a letterhead, and how to tell one: a telephone number, or a company's legal form. */
 const BELOW_LETTERHEAD = 4
 const CALLED =
   /(?:^|[^\p{L}])(?:tel|phone|telephone|telefon|fax|tlf|tél|téléphone|teléfono)\b[.:\s]*[+(\d]|\+\d{1,3}[\s(]\d/iu
@@ -120,7 +120,7 @@ const SALUTATION =
   /^(?:dear|hello|hi|sehr geehrte|liebe|guten tag|chère?|madame|monsieur|estimad[oa]|querid[oa]|gentile|egregio|spettabile|caro|cara|geachte|beste|kära?|kære|hei|hej|szanown|vážen|prezad[oa])[\p{L}.]*(?=[\s,:!]|$)[^.?]{0,60}[,:!]?$/iu
 const ABOVE_SALUTATION = 2
 
-/** Whether a heading is the sender's name above a document that has a title of its own below it. */
+/** Whether a heading is the sender's name, with the document's own title below. */
 const isLetterhead = (blocks: ReadonlyArray<Block>, at: number): boolean => {
   const below = blocks.findIndex((block, place) => place > at && block.kind === "heading")
   if (at > BELOW_LETTERHEAD || below < 0) return false

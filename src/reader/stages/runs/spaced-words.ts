@@ -22,7 +22,7 @@ const PART_NAMED = 0.4
 
 /** Vowels without their accents. */
 const VOWELS = /[aeiouyæøœаеиоуыэюяєіїαεηιουω]/gu
-/** Scripts whose words are known by their vowels. */
+/** Scripts in which vowels show what is a word. */
 const KNOWN = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]+$/u
 /** A word has capitals throughout, or at its beginning. */
 const WORD = /^(?:\p{Lu}+|\p{Lu}?\p{Ll}+)$/u
@@ -69,7 +69,7 @@ const nameColumns = (letters: ReadonlyArray<TextRun>, cells: ReadonlyArray<TextR
 const gapsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<number> =>
   runs.slice(1).map(({ box }, at) => box.x0 - (runs[at]?.box.x1 ?? box.x0))
 
-/** The words that letters of a line are, by the gaps between them; undefined where they are none. */
+/** Joins letters to words by the gaps between them; undefined where they make no words. */
 const wordsOf = (runs: ReadonlyArray<TextRun>): string | undefined => {
   const gaps = gapsOf(runs)
   const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 0
@@ -96,7 +96,7 @@ const goesOn = (before: TextRun, { angle, baseline, box, font, mcid, size }: Tex
 
 const isSpelled = ({ text }: TextRun): boolean => SPELLED.test(text.trim())
 
-/** Runs with one for words whose letters are set far apart. */
+/** Joins runs of letters that are set far apart to words. */
 export const withSpacedWords = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const groups: Array<Array<TextRun>> = []
   let before: TextRun | undefined

@@ -11,9 +11,9 @@ const INVISIBLE = 3
 /** Limits on objects of a page that are examined, and on covers among them. */
 const MAX_OBJECTS = 20_000
 const MAX_COVERS = 200
-/** Covers of more of the page than this, together, are a scan, and the text below is what was read from it. */
+/** Pictures that cover more of the page are a scan, and the text below them is its text layer. */
 const MOST_COVERED = 0.5
-/** Part of the page's texts that may be covered: more are a layer of text below a picture of it. */
+/** Most of the page's texts that may be covered: more are a text layer. */
 const MOST_TEXTS = 0.5
 /** Smallest side of what covers words, points. */
 const MIN_SIDE = 4
@@ -93,8 +93,8 @@ const drawn = ({ call, memory }: Pdfium, { height, page, width }: Looked): Buffe
 }
 
 /**
- * The texts of a page that nobody sees, since something is drawn over them: the page looks the same without them. A text layer below the
- * picture that it was read from is none of them.
+ * Texts that are hidden below later drawings: the page looks the same without them. The text layer of a scan lies below its picture, too,
+ * but is kept.
  */
 export const coveredTexts = (pdfium: Pdfium, page: Looked): ReadonlyArray<number> => {
   const { call } = pdfium

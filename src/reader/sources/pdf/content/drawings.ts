@@ -241,8 +241,8 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
 }
 
 /**
- * Walks through the page's objects, form XObjects included, in the order in which they are painted. `forText`: texts that nobody sees
- * are marked as off.
+ * Walks through the page's objects, form XObjects included, in the order in which they are painted. `forText`: covered
+ * texts are marked as off.
  */
 export const readObjects = (
   pdfium: Pdfium,

@@ -281,7 +281,7 @@ const asName = (cell: Cell): Cell => ({
   )
 })
 
-/** A table with the head that was drawn above it as a table of its own: bold throughout, and as wide in as many columns. */
+/** A table together with its head, where that was drawn as a separate grid: all bold, with the same columns. */
 const withHeadAbove = (
   above: RuledTable | undefined,
   below: RuledTable,
@@ -322,7 +322,7 @@ export const ruledTables = (
     tables.push(found)
     for (const segment of found.taken) taken.add(segment)
   }
-  // What is above comes first: a head of its own is no part of what is below it.
+  // From the top down: a grid takes no names that a grid above it has.
   const topOf = ({ across }: Rules): number => least(across.map(({ at }) => at))
   for (const network of networks(rules).toSorted((a, b) => topOf(a) - topOf(b))) {
     if (isCross(network)) continue

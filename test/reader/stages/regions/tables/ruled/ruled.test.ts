@@ -273,7 +273,10 @@ describe("names of columns without upright rules", () => {
 
 describe("names above a grid", () => {
   const grid = (top: number, columns: ReadonlyArray<number>, heights: ReadonlyArray<number>) => {
-    const ys = heights.reduce<ReadonlyArray<number>>((all, one) => [...all, (all.at(-1) ?? 0) + one], [top])
+    const ys = [
+      top,
+      ...heights.map((_, at) => top + heights.slice(0, at + 1).reduce((sum, one) => sum + one, 0))
+    ]
     const [left = 0, right = 0, foot = 0] = [columns[0], columns.at(-1), ys.at(-1)]
     return [
       ...ys.map((y) => rule(left, y - 0.2, right, y + 0.2)),
