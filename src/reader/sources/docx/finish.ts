@@ -61,7 +61,7 @@ const numbered = (
     parts[list.at] = listTag(type, value)
     return "<li>"
   }
-  // Numbers that begin anew, or are written in another way, are those of another list; those that skip some are not.
+  // A lower number or another number format begins another list; a gap in the numbers does not.
   if (type !== as || value < expected || (definition !== before && value !== expected))
     return `</ol>${listTag(type, value)}<li>`
   return expected === value ? "<li>" : `<li value="${value}">`

@@ -14,9 +14,9 @@ const DISPLAYED = 3
 const BEGINNING =
   /^(?:abstract|summary|synopsis|introduction|preface|foreword|keywords|zusammenfassung|kurzfassung|einleitung|vorwort|schlüsselwörter|résumé|avant-propos|préface|mots[- ]clés|resumen|resumo|introducción|introdução|prefacio|palabras clave|palavras-chave|sommario|riassunto|introduzione|prefazione|samenvatting|inleiding|streszczenie|wstęp|abstrakt|úvod|аннотация|введение|реферат|摘要|概要|要旨|前言|引言|はじめに|초록|서론)(?=$|[\s.:—–-])/iu
 
-/** A date or a version, which a title page has below the title. */
+/** A date or a version, which a title page has below the title. A word before the month needs a comma, a day or a known month behind it: "Annual report 2026" is a title. */
 const DATE =
-  /(?:^|\s)(?:v\.?\s?\d|version\s+\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}(?:-\d{2})?$)|^(?:\p{L}+,?\s+)?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?\p{L}{3,10}\.?\s+(?:de\s+)?(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\.?$/iu
+  /(?:^|\s)(?:v\.?\s?\d|version\s+\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}(?:-\d{2})?$)|^(?:\p{L}+(?:,\s+|\s+(?=\d|jan|f[eé]v?b|mar|mär|mrz|apr|avr|abr|ma[iyjg]|jun|jui|giu|jul|lug|aug|ao[uû]|ago|sep|set|o[ck]t|ott|nov|d[eé]c|dez|dic|spring|summer|autumn|winter)))?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:de\s+)?)?\p{L}{3,10}\.?\s+(?:de\s+)?(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\.?$/iu
 
 /** A longer line that has a date or a version is a title. */
 const MAX_DATE = 60
@@ -109,6 +109,32 @@ const isTitle = (block: Heading): boolean =>
 /** True for a date; false for a title that has its version next to it. */
 const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
+/** Most blocks of the address below a letterhead, and how to tell one: a telephone number, or a company's legal form. */
+const BELOW_LETTERHEAD = 4
+const CALLED =
+  /(?:^|[^\p{L}])(?:tel|phone|telephone|telefon|fax|tlf|tél|téléphone|teléfono)\b[.:\s]*[+(\d]|\+\d{1,3}[\s(]\d/iu
+const COMPANY =
+  /(?:^|\s)(?:Ltd|Limited|GmbH|AG|KG|Inc|LLC|LLP|Corp|PLC|plc|Pty|AB|ASA|AS|ApS|Oy|BV|NV|B\.V|N\.V|S\.A|SA|SARL|S\.r\.l|s\.r\.o|e\.V)\.?(?=$|[\s,])/u
+/** What a letter begins with, and the blocks above it that may be its subject. */
+const SALUTATION =
+  /^(?:dear|hello|hi|sehr geehrte|liebe|guten tag|chère?|madame|monsieur|estimad[oa]|querid[oa]|gentile|egregio|spettabile|caro|cara|geachte|beste|kära?|kære|hei|hej|szanown|vážen|prezad[oa])[\p{L}.]*(?=[\s,:!]|$)[^.?]{0,60}[,:!]?$/iu
+const ABOVE_SALUTATION = 2
+
+/** Whether a heading is the sender's name, with the document's own title below. */
+const isLetterhead = (blocks: ReadonlyArray<Block>, at: number): boolean => {
+  const below = blocks.findIndex((block, place) => place > at && block.kind === "heading")
+  if (at > BELOW_LETTERHEAD || below < 0) return false
+  const salutation = blocks.findIndex((block) => SALUTATION.test(wordsOf(block)))
+  if (salutation > below) return salutation - below <= ABOVE_SALUTATION
+  const name = wordsOf(blocks[at])
+  const address = blocks.slice(at + 1, Math.min(below, at + 1 + BELOW_LETTERHEAD))
+  const lines = address.map(wordsOf)
+  return (
+    address.every((block) => block.kind === "paragraph" && !isText(block)) &&
+    lines.some((line) => CALLED.test(line) || (COMPANY.test(name) && /\d|@/.test(line)))
+  )
+}
+
 /** Index of the title: the first of the highest headings before the text. */
 const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
   let title = -1
@@ -116,6 +142,7 @@ const titleAt = (blocks: ReadonlyArray<Block>, end: number): number => {
     const block = blocks[at]
     const best = blocks[title]
     if (block?.kind !== "heading" || isDateAlone(block) || namesAuthors(block)) continue
+    if (isLetterhead(blocks, at)) continue
     const better =
       best?.kind !== "heading" ||
       block.level < best.level ||

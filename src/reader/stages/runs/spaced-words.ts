@@ -22,7 +22,7 @@ const PART_NAMED = 0.4
 
 /** Vowels without their accents. */
 const VOWELS = /[aeiouyæøœаеиоуыэюяєіїαεηιουω]/gu
-/** Scripts whose words are known by their vowels. */
+/** Scripts in which vowels show what is a word. */
 const KNOWN = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]+$/u
 /** A word has capitals throughout, or at its beginning. */
 const WORD = /^(?:\p{Lu}+|\p{Lu}?\p{Ll}+)$/u
@@ -69,13 +69,13 @@ const nameColumns = (letters: ReadonlyArray<TextRun>, cells: ReadonlyArray<TextR
 const gapsOf = (runs: ReadonlyArray<TextRun>): ReadonlyArray<number> =>
   runs.slice(1).map(({ box }, at) => box.x0 - (runs[at]?.box.x1 ?? box.x0))
 
-/** The words that letters of a line are, by the gaps between them; undefined where they are none. */
+/** Joins letters to words by the gaps between them; undefined where they make no words. */
 const wordsOf = (runs: ReadonlyArray<TextRun>): string | undefined => {
   const gaps = gapsOf(runs)
   const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 0
   const words: Array<string> = []
   for (const [at, { text }] of runs.entries()) {
-    const letters = text.replaceAll(" ", "")
+    const letters = text.replaceAll(/\s/g, "")
     if (at > 0 && (gaps[at - 1] ?? 0) <= ENDS_WORD * usual) words.push((words.pop() ?? "") + letters)
     else words.push(letters)
   }
@@ -94,23 +94,23 @@ const goesOn = (before: TextRun, { angle, baseline, box, font, mcid, size }: Tex
   box.x0 > before.box.x1 &&
   box.x0 - before.box.x1 < WIDEST * size
 
-/** Runs with one for words whose letters are set far apart. */
+const isSpelled = ({ text }: TextRun): boolean => SPELLED.test(text.trim())
+
+/** Joins runs of letters that are set far apart to words. */
 export const withSpacedWords = (runs: ReadonlyArray<TextRun>): ReadonlyArray<TextRun> => {
   const groups: Array<Array<TextRun>> = []
   let before: TextRun | undefined
   for (const run of runs) {
-    const text = run.text.trim()
-    const letter = SPELLED.test(text) ? { ...run, text } : undefined
-    if (letter !== undefined && before !== undefined && goesOn(before, letter)) groups.at(-1)?.push(letter)
-    else groups.push([letter ?? run])
-    before = letter
+    const spelled = isSpelled(run)
+    if (spelled && before !== undefined && goesOn(before, run)) groups.at(-1)?.push(run)
+    else groups.push([run])
+    before = spelled ? run : undefined
   }
-  if (groups.length === runs.length && !groups.some(([first]) => SPELLED.test(first?.text ?? ""))) return runs
   const cells = runs.filter(({ text }) => text.trim().length <= LONGEST_CELL)
   if (cells.length * runs.length > MOST_PAIRS) return runs
   return groups.flatMap((letters) => {
     const [first] = letters
-    if (first === undefined || !SPELLED.test(first.text)) return letters
+    if (first === undefined || !isSpelled(first)) return letters
     const text = wordsOf(letters)
     if (text === undefined || nameColumns(letters, cells)) return letters
     return [{ ...first, text, box: hull(letters.map(({ box }) => box)), edges: [], hyphenated: false }]

@@ -55,6 +55,11 @@ describe("letters far apart", () => {
     assert.lengthOf(withSpacedWords(spelled("CONTENTS", 200, 60)), 8)
   })
 
+  it("leave every other run as it is", () => {
+    const others = [run("x ", 60, 200), run("1", 75, 200), run(" a b ", 90, 200), run("the rest ", 140, 200)]
+    assert.deepEqual(withSpacedWords(others), others)
+  })
+
   it("lose nothing but spaces", () => {
     const one = fc.tuple(fc.stringMatching(/^[A-Za-z ]{1,6}$/), fc.integer({ min: 0, max: 60 }))
     fc.assert(

@@ -22,7 +22,7 @@ interface Level {
   /** The typeface of the label. */
   font: string
   start: number
-  /** It begins anew behind an item of the levels before this one; undefined where it does so behind each that is above it. */
+  /** Only items of levels before this one restart its numbers (0: none does); undefined: all levels above do. */
   restart: number | undefined
   /** All its numbers are written in digits. */
   isLegal: boolean

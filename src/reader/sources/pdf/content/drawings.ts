@@ -1,5 +1,6 @@
 import type { Box, Drawing } from "../../../model/page-content.ts"
 import type { Pdfium } from "../engine/pdfium.ts"
+import { coveredTexts } from "./covered-text.ts"
 import { IDENTITY, type Matrix, mapBox, mapX, mapY, multiply, roundBox, scaleOf } from "./geometry.ts"
 import type { Layers } from "./layers.ts"
 import { type Mark, markOf, markWithin, OFF, UNMARKED } from "./marks.ts"
@@ -239,20 +240,27 @@ const visit = (walk: Walk, object: number, at: Matrix, outer: Mark, depth: numbe
   }
 }
 
-/** Walks through the page's objects, form XObjects included, in the order in which they are painted. */
+/**
+ * Walks through the page's objects, form XObjects included, in the order in which they are painted. `forText`: covered
+ * texts are marked as off.
+ */
 export const readObjects = (
   pdfium: Pdfium,
   {
     hidden,
     layers,
     matrix,
-    page
+    page,
+    ...sides
   }: {
     readonly page: number
+    readonly width: number
+    readonly height: number
     readonly matrix: Matrix
     readonly layers: Layers
     readonly hidden: () => ReadonlySet<number>
-  }
+  },
+  forText = false
 ): PageObjects => {
   const { call } = pdfium
   const walk: Walk = {
@@ -271,5 +279,6 @@ export const readObjects = (
   for (let at = 0; at < count && walk.left > 0; at++) {
     visit(walk, call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)
   }
+  if (forText) for (const text of coveredTexts(pdfium, { page, ...sides })) walk.inherited.set(text, OFF)
   return walk
 }

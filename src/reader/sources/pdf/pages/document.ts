@@ -284,7 +284,7 @@ export class OpenDocument {
     const { call, memory } = pdfium
     return this.withPage(index, (open) => {
       const { document, form, height, matrix, page, width } = open
-      const { drawings, groups, inherited } = readObjects(pdfium, open)
+      const { drawings, groups, inherited } = readObjects(pdfium, open, true)
       const links = readLinks(pdfium, document, page, matrix, this.#destinations)
       const runs = readRuns(pdfium, this.fonts, {
         page,

@@ -142,7 +142,7 @@ const pies = (paths: ReadonlyArray<Path>) => {
 /** How far steps of a scale differ from one another, as a part of them, and how far its numbers are out of line, points. */
 const UNEVEN = 0.08
 const OUT_OF_LINE = 2.5
-/** Part of a scale's numbers that may have words beside them: numbers of rows have. */
+/** Most of a scale's numbers that may have words beside them: the numbers of rows do. */
 const BESIDE_WORDS = 0.4
 /** Longer words in a plot are no labels. */
 const LONGEST_LABEL = 40

@@ -1,12 +1,19 @@
-import type { Table } from "../../../../model/block.ts"
-import { centreIn, crosses, liesIn, middleX, middleY } from "../../../../model/geometry.ts"
+import type { Cell, Table } from "../../../../model/block.ts"
+import { centreIn, crosses, hull, liesIn, middleX, middleY } from "../../../../model/geometry.ts"
 import { greatest, addTo, least } from "../../../../model/lists.ts"
 import type { Drawing } from "../../../../model/page-content.ts"
 import type { Placed } from "../../../../model/placed.ts"
 import { type InlineContext, NO_WORDS } from "../../../lines/inline.ts"
-import { hasWords, partOf, type Segment, piecesOf } from "../../../lines/segment.ts"
+import {
+  hasWords,
+  isBoldThroughout,
+  partOf,
+  type Segment,
+  piecesOf,
+  segmentText
+} from "../../../lines/segment.ts"
 import { withRoom } from "../cells/cell-paragraphs.ts"
-import { type RawCell } from "../cells/table-cells.ts"
+import { NUMERIC, type RawCell } from "../cells/table-cells.ts"
 import { tableOf } from "../cells/table-of.ts"
 import { brokenWords } from "../grid/broken-words.ts"
 import { NEAR, slotOf, stripeCells, unruledCells } from "../grid/grid-cells.ts"
@@ -113,29 +120,62 @@ const finished = (
 
 /** Greatest distance of column names from the upper rule, in font sizes. */
 const HEADS_ABOVE = 2
+/** Longest name of a column, in letters. */
+const LONGEST_NAME = 40
 
-/** Names that lean over the columns of a grid, above its upper rule: its head. */
+const isBoldCell =
+  (fonts: InlineContext["fonts"]) =>
+  ({ segments }: RawCell): boolean =>
+    segments.every((one) => isBoldThroughout(one, fonts))
+
+/** Whether a row above a grid names its columns: short words in bold over a row that is not. */
+const nameColumns = (
+  names: ReadonlyArray<RawCell>,
+  [first = []]: ReadonlyArray<ReadonlyArray<RawCell>>,
+  fonts: InlineContext["fonts"]
+): boolean => {
+  const texts = names.map(({ segments }) => segments.map(segmentText).join(" ").trim())
+  const areWords = texts.every(
+    (text, at) => (text !== "" || at === 0) && text.length <= LONGEST_NAME && !NUMERIC.test(text)
+  )
+  return areWords && names.every(isBoldCell(fonts)) && !first.every(isBoldCell(fonts))
+}
+
+/** Names over the columns of a grid, above its upper rule: those that lean, and a line of others, each within its column. */
 const headsAbove = (
   segments: ReadonlyArray<Segment>,
   xs: ReadonlyArray<number>,
-  top: number
+  top: number,
+  isHead: (names: ReadonlyArray<RawCell>) => boolean
 ): ReadonlyArray<RawCell> => {
   const above = segments.filter(
-    ({ baseline, heads, size }) =>
-      heads === true && baseline < top + size / 2 && top - baseline < HEADS_ABOVE * size
+    ({ baseline, size }) => baseline < top + size / 2 && top - baseline < HEADS_ABOVE * size
   )
-  const cells = xs.slice(1).map((right, at): RawCell => {
-    const isOver = (one: Segment): boolean => middleX(one) >= (xs[at] ?? 0) && middleX(one) < right
-    return { segments: above.filter(isOver), colSpan: 1, rowSpan: 1 }
-  })
-  return cells.filter((cell) => cell.segments.length > 0).length < 2 ? [] : cells
+  const cellsOf = (of: ReadonlyArray<Segment>): ReadonlyArray<RawCell> =>
+    xs.slice(1).map((right, at): RawCell => {
+      const isOver = (one: Segment): boolean => middleX(one) >= (xs[at] ?? 0) && middleX(one) < right
+      return { segments: of.filter(isOver), colSpan: 1, rowSpan: 1 }
+    })
+  const leaning = cellsOf(above.filter(({ heads }) => heads === true))
+  if (leaning.filter((cell) => cell.segments.length > 0).length >= 2) return leaning
+  const [left = 0, right = 0] = [xs[0], xs.at(-1)]
+  const last = greatest(above.map(({ baseline }) => baseline))
+  const level = above.filter(
+    (one) => hasWords(one) && last - one.baseline < one.size / 2 && one.x1 > left && one.x0 < right
+  )
+  const names = cellsOf(level)
+  const areApart = level.every(
+    ({ x0, x1 }) => !xs.some((x) => x0 < x - NEAR && x1 > x + NEAR) && x0 > left - NEAR && x1 < right + NEAR
+  )
+  return names.length > 1 && areApart && isHead(names) ? names : []
 }
 
-/** A table of a grid of rules, with the segments in it. */
+/** A table of a grid of rules, with the segments in it, and with names above it that are not in `others`. */
 const gridTable = (
   rules: Rules,
   segments: ReadonlyArray<Segment>,
-  context: InlineContext
+  context: InlineContext,
+  others: ReadonlySet<Segment>
 ): RuledTable | undefined => {
   const grid = gridOf(rules)
   if (grid === undefined) return undefined
@@ -175,7 +215,15 @@ const gridTable = (
     ...(unsure && { unsure: true as const })
   })
   const isWhole = body[0]?.reduce((sum, { colSpan }) => sum + colSpan, 0) === columns
-  const head = isWhole ? headsAbove(segments, xs, box.y0) : []
+  const isHead = (names: ReadonlyArray<RawCell>) => nameColumns(names, body, context.fonts)
+  const head = isWhole
+    ? headsAbove(
+        segments.filter((one) => !others.has(one)),
+        xs,
+        box.y0,
+        isHead
+      )
+    : []
   if (head.length === 0) return { placed: { block: made(body), ...box }, taken }
   const names = head.flatMap((cell) => cell.segments)
   const y0 = least(names.map((name) => name.y0))
@@ -219,6 +267,47 @@ export const gridsOf = (page: PageRules, segments: ReadonlyArray<Segment>): (() 
   }
 }
 
+const columnsOf = ({ rows: [first = []] }: Table): number =>
+  first.reduce((sum, { colSpan }) => sum + colSpan, 0)
+
+/** A cell as a name, which is bold by itself. */
+const asName = (cell: Cell): Cell => ({
+  ...cell,
+  header: "column",
+  blocks: cell.blocks.map((block) =>
+    block.kind === "paragraph"
+      ? { ...block, spans: block.spans.map((span) => ({ ...span, bold: false })) }
+      : block
+  )
+})
+
+/** A table together with its head, where that was drawn as a separate grid: all bold, with the same columns. */
+const withHeadAbove = (
+  above: RuledTable | undefined,
+  below: RuledTable,
+  fonts: InlineContext["fonts"]
+): RuledTable | undefined => {
+  if (above?.placed.block.kind !== "table" || below.placed.block.kind !== "table") return undefined
+  const [head, body] = [above.placed.block, below.placed.block]
+  const gap = below.placed.y0 - above.placed.y1
+  const isHead =
+    Math.abs(above.placed.x0 - below.placed.x0) < NEAR &&
+    Math.abs(above.placed.x1 - below.placed.x1) < NEAR &&
+    gap > -NEAR &&
+    gap < HEADS_ABOVE * (above.taken[0]?.size ?? 0) &&
+    columnsOf(head) === columnsOf(body) &&
+    body.headRows === 0 &&
+    above.taken.every((one) => isBoldThroughout(one, fonts)) &&
+    !below.taken.every((one) => isBoldThroughout(one, fonts))
+  if (!isHead) return undefined
+  const names = head.rows.map((row) => row.map(asName))
+  const block: Table = { ...body, rows: [...names, ...body.rows], headRows: names.length }
+  return {
+    placed: { block, ...hull([above.placed, below.placed]) },
+    taken: [...above.taken, ...below.taken]
+  }
+}
+
 /** The page's tables that rules show, and the segments that they hold. */
 export const ruledTables = (
   page: PageRules,
@@ -226,27 +315,36 @@ export const ruledTables = (
   context: InlineContext
 ): { readonly placed: ReadonlyArray<Placed>; readonly taken: ReadonlySet<Segment> } => {
   const { drawings, rules } = rulesOn(page, segments)
-  const placed: Array<Placed> = []
+  const tables: Array<RuledTable> = []
   const taken = new Set<Segment>()
   const accept = (found: RuledTable | undefined) => {
     if (found === undefined || found.taken.some((segment) => taken.has(segment))) return
-    placed.push(found.placed)
+    tables.push(found)
     for (const segment of found.taken) taken.add(segment)
   }
-  for (const network of networks(rules)) {
+  // From the top down: a grid takes no names that a grid above it has.
+  const topOf = ({ across }: Rules): number => least(across.map(({ at }) => at))
+  for (const network of networks(rules).toSorted((a, b) => topOf(a) - topOf(b))) {
     if (isCross(network)) continue
     const drawn = closedRules(network, page.width)
     const closed = closedBySides(drawn)
     const grid = withHead(borders(closed), rules, segments)
     // A table with drawn sides has its columns drawn, too.
     const isOpen = closed.down.length > drawn.down.length
-    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context))
+    accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context, taken))
   }
   const words = segments.filter(hasWords)
   const pictures = segments.filter(({ picture }) => picture !== undefined)
   const level = [...rules.across, ...barsOf(drawings)]
-  for (const grid of rowGrids(level, words)) accept(gridTable(grid, [...words, ...pictures], context))
+  for (const grid of rowGrids(level, words)) accept(gridTable(grid, [...words, ...pictures], context, taken))
   const open = { across: rules.across, segments: words, context, height: page.height }
   for (const found of openTables(open)) accept(found)
-  return { placed, taken }
+  const whole: Array<RuledTable> = []
+  for (const table of tables.toSorted((a, b) => a.placed.y0 - b.placed.y0)) {
+    const at = whole.findLastIndex((one) => withHeadAbove(one, table, context.fonts) !== undefined)
+    const both = withHeadAbove(whole[at], table, context.fonts)
+    if (both === undefined) whole.push(table)
+    else whole[at] = both
+  }
+  return { placed: whole.map(({ placed }) => placed), taken }
 }

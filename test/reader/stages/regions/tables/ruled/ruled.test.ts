@@ -270,3 +270,54 @@ describe("names of columns without upright rules", () => {
     assert.match(html, /<tr><t[dh][^>]*><\/t[dh]><t[dh][^>]* colspan="2"[^>]*>Both in metres<\/t[dh]><\/tr>/)
   })
 })
+
+describe("names above a grid", () => {
+  const grid = (top: number, columns: ReadonlyArray<number>, heights: ReadonlyArray<number>) => {
+    const ys = [
+      top,
+      ...heights.map((_, at) => top + heights.slice(0, at + 1).reduce((sum, one) => sum + one, 0))
+    ]
+    const [left = 0, right = 0, foot = 0] = [columns[0], columns.at(-1), ys.at(-1)]
+    return [
+      ...ys.map((y) => rule(left, y - 0.2, right, y + 0.2)),
+      ...columns.map((x) => rule(x - 0.2, top, x + 0.2, foot))
+    ]
+  }
+  const cells = (rows_: typeof rows, top: number, set = {}) =>
+    rows_.flatMap((row, at) =>
+      row.map((words, column) => run(words, (COLUMNS[column] ?? 0) + 5, top + STEP * at + 10, set))
+    )
+  const [names = [], ...body] = rows
+  const below = [...cells(body, TOP), ...lines(prose(30), 60, 300, 90)]
+  const bold = { font: FONT.bold }
+
+  it("are its head: in a grid of their own, or with no rule at all", () => {
+    const rules = grid(TOP, COLUMNS, [STEP, STEP, STEP])
+    for (const drawings of [rules, [...rules, ...grid(TOP - 22, COLUMNS, [STEP])]]) {
+      const html = htmlBelowText([...cells([names], TOP - 22, bold), ...below], drawings)
+      assert.match(html, /<thead><tr><th scope="col">River<\/th>.*<\/thead>.*>Aa<.*<\/table>/s)
+      assert.strictEqual(count(html, "table"), 1)
+    }
+    const two = [names, ["of all", "in km", "and size"]]
+    const html = htmlBelowText(
+      [...cells(two, TOP - 36, bold), ...below],
+      [...rules, ...grid(TOP - 36, COLUMNS, [STEP, STEP])]
+    )
+    assert.match(html, /<thead><tr><th scope="col">River<.*<th scope="col">and size<\/th><\/tr><\/thead>/)
+  })
+
+  it("are none where they stand over no columns, in the weight of the rows, or above another head", () => {
+    const rules = grid(TOP, COLUMNS, [STEP, STEP, STEP])
+    const above = [
+      [run("Rivers and stones of the country", 65, TOP - 12, bold)],
+      [run("River and its length", 65, TOP - 12, bold), run("Stones", 265, TOP - 12, bold)],
+      cells([["on the", "one or", "other"]], TOP - 22)
+    ]
+    for (const words of above) assert.notInclude(htmlBelowText([...words, ...below], rules), "<thead>")
+    const headed = htmlBelowText(
+      [...cells([["Map", "Sheet", "Year"]], TOP - 22, bold), ...cells([names], TOP, bold), ...below.slice(3)],
+      rules
+    )
+    assert.notMatch(headed, /<th[^>]*>Map/)
+  })
+})
