@@ -157,5 +157,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "it names the index: an acceptance that has the tag proves the key itself",
     "a state dropped: `l.outcome is distinct from 'sent'` → `true` (2)":
       "it names the index: what was accepted is not `deferred`"
+  },
+  tell_hooks_of_suppressions: {
+    "a comparison turned: `is null` → `is not null`":
+      "it saves a row: an erasure ends with `erase_hook_person`, which deletes what was written of the person"
   }
 }
