@@ -1,4 +1,4 @@
-/** What the rows of alarms, digests, reports and readiness hold beside what their ports show. */
+/** What the rows of events, alarms, digests and readiness hold beside what their ports show. */
 import { assert, layer as suiteLayer } from "@effect/vitest"
 import { Effect } from "effect"
 
@@ -9,7 +9,97 @@ import { layerPostgres } from "../../../support/postgres/postgres.ts"
 const TAG = "t".repeat(64)
 const SUBSCRIPTION = "00000000-0000-4000-8000-00000000000a"
 
-suiteLayer(layerPostgres)("rows of what is watched", (it) => {
+const record = (message: string, event: string, entry: object = {}) =>
+  WriteSql.use(
+    (sql) =>
+      sql`select status from record_email_events(${JSON.stringify([
+        { provider: "provider_a", provider_message_id: message, event, recipients: ["ann@x.test"], ...entry }
+      ])}::jsonb)`
+  )
+const clearLog = empty("email_log, email_events, email_send_claims, email_suppressions, erased_suppressions")
+/** A row of the use of a key, so many minutes old. */
+const attempt = (outcome: string, subject: string, minutes: number) =>
+  WriteSql.use(
+    (sql) => sql`insert into email_log (outcome, status, subject, key_tag, key_hash, created_at)
+      values (${outcome}, ${outcome}, ${subject}, ${TAG}, 'k', now() - make_interval(mins => ${minutes}::int))`
+  )
+
+suiteLayer(layerPostgres)("rows of deliveries and of what is watched", (it) => {
+  it.effect(
+    "an event that names a use of a key is of its newest deferral, and of no attempt that ended",
+    () =>
+      Effect.gen(function* () {
+        yield* clearLog
+        const sql = yield* WriteSql
+        yield* attempt("deferred", "older", 60)
+        yield* attempt("deferred", "newer", 30)
+        yield* attempt("failed", "failed", 1)
+        yield* record("m-1", "delivered", { key_tag: TAG })
+        assert.deepStrictEqual(
+          yield* sql`select subject, status, provider_message_id as message from email_log order by created_at`,
+          [
+            { subject: "older", status: "deferred", message: null },
+            { subject: "newer", status: "delivered", message: "m-1" },
+            { subject: "failed", status: "failed", message: null }
+          ]
+        )
+      })
+  )
+
+  it.effect.each([
+    ["the only attempt failed", "failed", false],
+    ["an attempt is under way", "deferred", true]
+  ] as const)("an event that names a use of a key has a row of that key where %s", ([, outcome, underWay]) =>
+    Effect.gen(function* () {
+      yield* clearLog
+      const sql = yield* WriteSql
+      yield* attempt(outcome, "before", 30)
+      if (underWay)
+        yield* sql`insert into email_send_claims
+            (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at, tag, lease_until)
+          values ('k', 'p', 'held', 'provider_a', false, 'o', now(), ${TAG}, now() + interval '1 minute')`
+      yield* record("m-1", "delivered", { key_tag: TAG })
+      assert.deepStrictEqual(
+        yield* sql`select status, key_hash as key from email_log where provider_message_id is not distinct from 'm-1'
+          union all select status, key_hash from email_log where subject = 'before'`,
+        [
+          { status: "delivered", key: "k" },
+          { status: outcome, key: "k" }
+        ]
+      )
+    })
+  )
+
+  it.effect(
+    "a list that is older than what webhooks brought hides neither it nor what came before it (L3)",
+    () =>
+      Effect.gen(function* () {
+        yield* clearLog
+        const sql = yield* WriteSql
+        const last = sql`select last_event as event, extract(hour from last_event_at at time zone 'UTC')::int as hour from email_log`
+        yield* record("m-1", "opened", { occurred_at: "2026-11-28T10:00:00Z" })
+        yield* record("m-1", "delivered", { occurred_at: "2026-11-28T08:00:00Z", listed: true })
+        assert.deepStrictEqual(yield* last, [{ event: "opened", hour: 10 }])
+        yield* record("m-1", "delivered", { occurred_at: "2026-11-28T09:00:00Z" })
+        assert.deepStrictEqual(yield* last, [{ event: "opened", hour: 10 }])
+      })
+  )
+
+  it.effect("an erased person's mail that bounces suppresses the person, whoever it names (P3)", () =>
+    Effect.gen(function* () {
+      yield* clearLog
+      const sql = yield* WriteSql
+      yield* sql`insert into email_log (outcome, status, provider, provider_message_id, to_addresses, recipient_count)
+        values ('sent', 'sent', 'provider_a', 'm-1', '{ann@x.test}', 1)`
+      yield* sql`select erase_person('ann@x.test', 'test')`
+      yield* record("m-1", "bounced", { bounce_type: "Permanent" })
+      assert.deepStrictEqual(
+        yield* sql`select suppression_marks = array['hard_bounce:' || erased_alias('ann@x.test')] as marked from email_log`,
+        [{ marked: true }]
+      )
+    })
+  )
+
   it.effect("an alarm is as it is since its last notice, whatever is measured between", () =>
     Effect.gen(function* () {
       yield* empty("email_alarms, email_alarm_notices")
@@ -65,8 +155,8 @@ suiteLayer(layerPostgres)("rows of what is watched", (it) => {
       yield* empty("email_log, email_send_claims")
       const sql = yield* WriteSql
       for (const [to, age] of [
-        ["new@x.test", "1 minute"],
-        ["old@x.test", "1 hour"]
+        ["old@x.test", "1 hour"],
+        ["new@x.test", "1 minute"]
       ] as const)
         yield* sql`insert into email_log (outcome, status, key_tag, key_hash, to_addresses, created_at)
           values ('deferred', 'deferred', ${TAG}, 'k', ${[to]}, now() - ${age}::interval)`
