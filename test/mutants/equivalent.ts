@@ -124,6 +124,32 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "words: without a report nothing is said of DMARC, either",
     "a call: `find` → `findLast`": "each method is there once"
   },
+  begin_queued_emails: {
+    "an order dropped: `order by h.place`": "`lock_queued_emails` gives the places in their order"
+  },
+  claim_new_keys: {
+    "an order dropped: `order by x.key_hash, x.ordinal`":
+      "the entries come in that order, and `distinct on` sorts by the key alone",
+    "an order dropped: `order by x.key_hash`": "`distinct on` has sorted by the key"
+  },
+  purge_email_claims: {
+    "an interval changed: `24` → `23`":
+      "it saves work, by its index: no first attempt is later than the last one, which decides"
+  },
+  lease_queued_emails: {
+    "an order dropped: `order by t.place`":
+      "the settings of its caller leave one way: request by request, in their order"
+  },
+  pick_queued_emails: {
+    "an order dropped: `order by q.due_at`":
+      "the index, the only way that the settings leave, has that order",
+    "an order dropped: `order by q.due_at` (2)":
+      "the index, the only way that the settings leave, has that order"
+  },
+  take_queued_emails: {
+    "an order dropped: `order by x.lane`": "`unnest` gives the categories in that order",
+    "an order dropped: `order by q.due_at`": "the index, the only way that the settings leave, has that order"
+  },
   erase_person: {
     "a lock dropped: `for update`":
       "closing the account, which follows, takes the lock, or the new address does"
