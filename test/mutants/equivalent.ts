@@ -136,6 +136,26 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "an interval changed: `24` → `23`":
       "it saves work, by its index: no first attempt is later than the last one, which decides"
   },
+  begin_email_retry: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  email_deferral_end: {
+    "a state dropped: `x.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  find_email_evidence: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  email_log_rows_of: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "what is null is not sent: it lets the index of tags serve"
+  },
+  lock_early_row: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "what is null is not sent: it lets the index of tags serve"
+  },
   lease_queued_emails: {
     "an order dropped: `order by t.place`":
       "the settings of its caller leave one way: request by request, in their order"

@@ -54,7 +54,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
                   leaseUntil: leased ? now + MINUTE_MS : NO_LEASE,
                   firstAttemptAt: now - MINUTE_MS,
                   lastAttemptAt: now + MINUTE_MS,
-                  tag: anyId<Claim["tag"] & string>("tag"),
+                  tag: anyId("tag"),
                   result: undefined
                 },
                 end: {
@@ -66,7 +66,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
                       ? undefined
                       : {
                           ...resultOf(status, "key", ends === "ambiguous" ? "ambiguous" : "rejected"),
-                          provider: elsewhere ? "provider_b" : "provider_a"
+                          provider: elsewhere ? ("provider_b" as const) : ("provider_a" as const)
                         }
                 }
               }))

@@ -129,7 +129,7 @@ layer(layerPostgres)("the pace of a provider", (it) => {
       }>`select email_queue_overview() as o`
       const { categories, pace, paused } = row!.o
       assert.deepStrictEqual(
-        categories.map(({ oldestDueAt, ...counts }) => ({ ...counts, waits: oldestDueAt !== null })),
+        categories.map(({ oldestDueAt, ...counts }): object => ({ ...counts, waits: oldestDueAt !== null })),
         [
           { category: "auth", lane: 1, due: 0, later: 0, sending: 1, deferred: 0, waits: false },
           { category: "alert", lane: 2, due: 0, later: 0, sending: 1, deferred: 0, waits: false },
