@@ -156,6 +156,18 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "what is null is not sent: it lets the index of tags serve"
   },
+  attempts_without_person: {
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in that order"
+  },
+  email_addresses: {
+    "an order dropped: `order by x.position`": "`unnest` gives them in that order"
+  },
+  request_without_person: {
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in that order"
+  },
+  without_erased_people: {
+    "an order dropped: `order by x.place`": "`unnest` gives them in that order"
+  },
   lease_queued_emails: {
     "an order dropped: `order by t.place`":
       "the settings of its caller leave one way: request by request, in their order"

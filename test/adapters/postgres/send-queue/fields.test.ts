@@ -92,7 +92,11 @@ layer(layerPostgres)("a request of the queue (QUEUE-1)", (it) => {
       yield* enqueue({ ...filled, html: null }, { ...MAIL, tags: [], headers: [], bcc: null })
       const kept = (yield* stored("email_send_queue")).map(({ request }) => JSON.stringify(request))
       // As `jsonb` writes it: its fields in an order of its own.
-      const sorted = (text: string) => Object.entries(JSON.parse(text)).toSorted().toString()
+      const sorted = (text: string) =>
+        Object.entries(JSON.parse(text))
+          .map((field) => JSON.stringify(field))
+          .toSorted()
+          .join()
       assert.deepStrictEqual(
         kept.map(sorted).toSorted(),
         [filled, MAIL].map((one) => sorted(JSON.stringify(one))).toSorted()
