@@ -360,11 +360,13 @@ layer(layerPostgres)("an attempt and an event that is just being written", (it) 
           lock("m-5"),
           record(
             attempt(1, "sent", { provider: "provider_b", provider_message_id: "m-1" }),
-            attempt(2, "sent", { provider_message_id: "m-5", key_hash: "k", key_tag: "t" })
+            attempt(2, "sent", { provider_message_id: "m-5", key_hash: "k", key_tag: "t" }),
+            // With it none of them is taken for new.
+            attempt(3, "failed", { key_hash: "l", key_tag: "u" })
           ),
           lock("m-1")
         )
-        assert.lengthOf(yield* rows, 3)
+        assert.lengthOf(yield* rows, 4)
       })
   )
 
