@@ -225,9 +225,9 @@ layer(layerPostgres)("an attempt", (it) => {
       const result = { status: "sent", ok: true, sendId: id(1), providerMessageId: "m" }
       const settle = { owner: "o", state: "accepted", ambiguous: false, result }
       yield* record(attempt(1, "sent", { provider_message_id: "m", settle }))
-      const [made] = yield* sql`select id::text from email_log where provider_message_id = 'm'`
-      assert.notDeepEqual(made, { id: id(1) })
-      assert.deepStrictEqual(yield* sql`select result ->> 'sendId' as id from email_send_claims`, [made])
+      const made = yield* sql<Row>`select id::text from email_log where provider_message_id = 'm'`
+      assert.notDeepEqual(made, [{ id: id(1) }])
+      assert.deepStrictEqual(yield* sql`select result ->> 'sendId' as id from email_send_claims`, made)
     })
   )
 

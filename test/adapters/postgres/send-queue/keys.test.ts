@@ -115,7 +115,7 @@ layer(layerPostgres)("a key of the queue", (it) => {
       })
   )
 
-  it.effect("is its request's for a day after that has ended, by the end of the request (Q3)", () =>
+  it.effect("is its request's for a day after that has ended, by the end of the request (QUEUE-2)", () =>
     Effect.gen(function* () {
       yield* clear
       const sql = yield* WriteSql

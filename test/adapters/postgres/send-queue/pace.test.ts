@@ -1,4 +1,4 @@
-/** Tokens of a provider, and the order in which requests take them, at moments that the test chooses (QUEUE-4, QUEUE-5, QUEUE-9). */
+/** Tokens of a provider, and the order in which requests take them, at moments that the test chooses (QUEUE-4, QUEUE-5). */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
@@ -103,7 +103,7 @@ layer(layerPostgres)("the pace of a provider", (it) => {
       })
   )
 
-  it.effect("is shown with what waits for it, and what is paused (QUEUE-9)", () =>
+  it.effect("is shown with what waits for it, and what is paused", () =>
     Effect.gen(function* () {
       yield* clear
       const sql = yield* WriteSql
