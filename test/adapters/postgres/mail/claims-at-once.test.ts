@@ -84,7 +84,7 @@ layer(layerPostgres)("claims that meet", (it) => {
       })
   )
 
-  it.effect("S3: a call whose key is just passing on is not told that its request may leave", () =>
+  it.effect("S3: a call whose key is just passing on may let no request leave", () =>
     Effect.gen(function* () {
       yield* clear
       const sql = yield* WriteSql

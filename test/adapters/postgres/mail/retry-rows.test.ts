@@ -1,4 +1,4 @@
-/** What a retry, and whoever asks how a deferral ended, make of the rows and the claim of its key. Ages are hours. */
+/** What a retry, and a report of how a deferral ended, make of the rows and the claim of its key. Ages are hours. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 

@@ -64,7 +64,7 @@ layer(layerPostgres)("the pace of a provider", (it) => {
       const isOver = (rate: number) =>
         sql`select next_ms is null as over from take_queued_emails(${JSON.stringify([{ ...PACE, rate, most: null }])}::jsonb, 1,
           interval '1 minute') where id is null`
-      // Who took a token is told when the next one comes; without a pace there is nothing to wait for.
+      // The answer to who took a token says when the next one comes; without a pace there is nothing to wait for.
       yield* enqueue(MAIL, MAIL)
       yield* sql`update email_pace set free_at = now(), reserved_at = now()`
       assert.deepStrictEqual(yield* isOver(1), [{ over: false }])

@@ -33,16 +33,18 @@ const lockRequests = (...ids: ReadonlyArray<string>) =>
   WriteSql.use((sql) => sql`update email_send_queue set deaths = deaths where id = any(${ids}::uuid[])`)
 
 layer(layerPostgres)("requests of the queue that meet", (it) => {
-  it.effect("Q1: pass on while their sender begins them: it is told that they are no longer its own", () =>
-    Effect.gen(function* () {
-      const one = yield* taken
-      const began = yield* whileOpen(passOn, call("begin_queued_emails", [claimOf(one)]))
-      assert.deepStrictEqual(
-        began.map(({ decision }) => decision),
-        ["InProgress"]
-      )
-      assert.lengthOf(yield* stored("email_send_claims"), 0)
-    })
+  it.effect(
+    "Q1: pass on while their sender begins them: the answer is that they are in progress elsewhere",
+    () =>
+      Effect.gen(function* () {
+        const one = yield* taken
+        const began = yield* whileOpen(passOn, call("begin_queued_emails", [claimOf(one)]))
+        assert.deepStrictEqual(
+          began.map(({ decision }) => decision),
+          ["InProgress"]
+        )
+        assert.lengthOf(yield* stored("email_send_claims"), 0)
+      })
   )
 
   it.effect("Q1: pass on before, or while, their sender begins a retry: it is busy elsewhere", () =>
@@ -151,8 +153,8 @@ layer(layerPostgres)("requests of the queue that meet", (it) => {
       yield* clear
       const sql = yield* WriteSql
       yield* sql`insert into email_pace (provider, free_at, reserved_at) values ('provider_a', now(), now())`
-      // Ten seconds lie between two tokens.
-      const token = sql`select take_email_token('provider_a', 0.1, 0, 0.1) as taken`
+      // A quarter of an hour lies between two tokens.
+      const token = sql`select take_email_token('provider_a', 0.001, 0, 0.001) as taken`
       assert.deepStrictEqual(yield* whileOpen(token, token), [{ taken: false }])
     })
   )
