@@ -1,6 +1,6 @@
 /** What an attempt makes of the row that is there already, also of one that an event is just writing (L1, MAIL-58, MAIL-70, MAIL-71). */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { FailureKind } from "../../../../src/domain/mail/failover.ts"
@@ -282,7 +282,77 @@ layer(layerPostgres)("an attempt", (it) => {
   )
 })
 
+/**
+ * `other` comes after `slow` has looked at its rows, and before it writes one: a trigger stops it there until `other` is done, or waits
+ * for what `slow` holds.
+ */
+const between = Effect.fnUntraced(
+  function* <E, E2>(slow: Effect.Effect<unknown, E, WriteSql>, other: Effect.Effect<unknown, E2, WriteSql>) {
+    const sql = yield* WriteSql
+    const untilWaiting = (count: number, isDone: () => boolean) =>
+      sql`select pg_stat_clear_snapshot()`.pipe(
+        Effect.andThen(sql<{ readonly n: number }>`select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`),
+        Effect.repeat({ until: ([row]) => row?.n === count || isDone() })
+      )
+    yield* sql`create or replace function stop_here() returns trigger language plpgsql as $$ begin
+      if current_setting('test.stops', true) = 'on' then perform pg_advisory_xact_lock(1); end if;
+      return null;
+    end $$`.unprepared
+    yield* sql`create or replace trigger stop_here before update on email_log execute function stop_here()`
+      .unprepared
+    const held = yield* Latch.make(false)
+    const stopped = yield* Latch.make(false)
+    const stops = sql`select set_config('test.stops', 'on', true)`
+    const first = yield* Effect.forkChild(
+      Effect.andThen(held.await, sql.withTransaction(Effect.andThen(stops, slow)))
+    )
+    const second = yield* Effect.forkChild(Effect.andThen(stopped.await, other))
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`select pg_advisory_xact_lock(1)`
+        yield* held.open
+        yield* untilWaiting(1, () => first.pollUnsafe() !== undefined)
+        yield* stopped.open
+        yield* untilWaiting(2, () => second.pollUnsafe() !== undefined)
+      })
+    )
+    yield* Fiber.join(first)
+    yield* Fiber.join(second)
+  },
+  Effect.ensuring(WriteSql.use((sql) => Effect.ignore(sql`drop function if exists stop_here cascade`)))
+)
+
 layer(layerPostgres)("an attempt and an event that is just being written", (it) => {
+  it.effect(
+    "of its message, after it has looked at its row: somebody suppresses whom the event says (EVENT-14)",
+    () =>
+      Effect.gen(function* () {
+        yield* clear
+        yield* event("m")
+        yield* between(record(attempt(1, "sent", { provider_message_id: "m" })), bounced("m"))
+        assert.deepStrictEqual(yield* suppressed, [{ email: "a@x.test", reason: "hard_bounce" }])
+      })
+  )
+
+  it.effect("of another copy, after it has looked at its row: each message has its row (MAIL-58)", () =>
+    Effect.gen(function* () {
+      yield* clear
+      yield* record(attempt(1, "deferred"))
+      yield* between(
+        record(attempt(1, "sent", { provider_message_id: "m-1" })),
+        event("m-2", "delivered", TAGGED)
+      )
+      assert.sameDeepMembers(
+        [...(yield* rows)],
+        [
+          { message: "m-1", outcome: "sent", status: "sent" },
+          { message: "m-2", outcome: null, status: "delivered" }
+        ]
+      )
+    })
+  )
+
   it.effect("of its message: it suppresses whom the event says", () =>
     Effect.gen(function* () {
       yield* clear
