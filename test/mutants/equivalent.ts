@@ -156,6 +156,64 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `x.status = 'waiting_batch'` → `true`":
       "it saves reading jobs that do not wait: `overdue_batch_reason` decides the same"
   },
+  begin_queued_emails: {
+    "an order dropped: `order by h.place`": "`lock_queued_emails` gives the places in their order"
+  },
+  claim_new_keys: {
+    "an order dropped: `order by x.key_hash, x.ordinal`":
+      "the entries come in that order, and `distinct on` sorts by the key alone",
+    "an order dropped: `order by x.key_hash`": "`distinct on` has sorted by the key"
+  },
+  purge_email_claims: {
+    "an interval changed: `24` → `23`":
+      "it saves work, by its index: no first attempt is later than the last one, which decides"
+  },
+  begin_email_retry: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  email_deferral_end: {
+    "a state dropped: `x.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  find_email_evidence: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "no row of the library is without its key: it lets the index of tags serve"
+  },
+  email_log_rows_of: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "what is null is not sent: it lets the index of tags serve"
+  },
+  lock_early_row: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "what is null is not sent: it lets the index of tags serve"
+  },
+  attempts_without_person: {
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in that order"
+  },
+  email_addresses: {
+    "an order dropped: `order by x.position`": "`unnest` gives them in that order"
+  },
+  request_without_person: {
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in that order"
+  },
+  without_erased_people: {
+    "an order dropped: `order by x.place`": "`unnest` gives them in that order"
+  },
+  lease_queued_emails: {
+    "an order dropped: `order by t.place`":
+      "the settings of its caller leave one way: request by request, in their order"
+  },
+  pick_queued_emails: {
+    "an order dropped: `order by q.due_at`":
+      "the index, the only way that the settings leave, has that order",
+    "an order dropped: `order by q.due_at` (2)":
+      "the index, the only way that the settings leave, has that order"
+  },
+  take_queued_emails: {
+    "an order dropped: `order by x.lane`": "`unnest` gives the categories in that order",
+    "an order dropped: `order by q.due_at`": "the index, the only way that the settings leave, has that order"
+  },
   erase_person: {
     "a lock dropped: `for update`":
       "closing the account, which follows, takes the lock, or the new address does"

@@ -68,7 +68,7 @@ const STORES = "test/adapters/postgres"
 
 /** Beside the folder of its name, what holds an area's functions; what shares no folder are races of many areas. */
 const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
-  mail: ["send-queue/", "housekeeping", "lock-order", "leadership"],
+  mail: ["send-queue/", "housekeeping", "lock-order", "leadership", "delivery/event-hook-re"],
   delivery: ["mail/", "housekeeping"],
   hooks: ["delivery/event-hook", "housekeeping"],
   conversion: ["batch/", "inbound/", "housekeeping"],

@@ -7,7 +7,7 @@ declare
   v_lock bigint;
 begin
   for v_lock in
-    select distinct email_key_lock(x.key) from unnest(p_keys) as x(key) where x.key is not null order by 1
+    select email_key_lock(x.key) from unnest(p_keys) as x(key) where x.key is not null order by 1
   loop
     perform pg_advisory_xact_lock(v_lock);
   end loop;

@@ -19,18 +19,14 @@ as $$
       -- A doubt that could not be queued for its retry, or had its recipients suppressed then. A provider that dedupes may be asked
       -- again on the same key; with another one the key is used up for a day.
       case
-        when (array_agg(l.is_queued and l.outcome in ('failed', 'suppressed') order by l.created_at desc, l.id desc))[1]
-          then (array_agg(l.outcome order by l.created_at desc, l.id desc))[1]
-        when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and not provider_dedupes(l.provider)
-          order by l.created_at desc, l.id desc))[1]
-          then 'failed'
+        when (array_agg(l.is_queued and l.outcome in ('failed', 'suppressed')))[1] then (array_agg(l.outcome))[1]
+        when (array_agg((l.error_kind = 'ambiguous' or l.outcome = 'suppressed') and not provider_dedupes(l.provider)))[1] then 'failed'
       end
     else (array_agg(
       case
         when l.outcome = 'deferred' and l.created_at <= clock_timestamp() - interval '24 hours' then 'failed'
         else l.outcome
-      end
-      order by l.created_at desc, l.id desc))[1]
+      end))[1]
   end
   from (
     select x.*, exists (select from email_send_queue q where q.id = x.id) as is_queued
@@ -38,5 +34,6 @@ as $$
     union all
     select x.*, false from email_log x
     where x.key_tag = (select k.tag from k) and x.outcome is distinct from 'sent' and x.key_hash is null
+    order by created_at desc, id desc
   ) as l
 $$;

@@ -6,14 +6,14 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 begin
   insert into erased_suppressions (address_hash, reason)
-  select distinct decode(substring(x.mark from ':erased:([0-9a-f]{64})$'), 'hex') as address_hash,
+  select decode(substring(x.mark from ':erased:([0-9a-f]{64})$'), 'hex') as address_hash,
     substring(x.mark for position(':' in x.mark) - 1) as reason
   from unnest(p_marks) as x(mark)
   where x.mark ~ '^[a-z_]+:erased:[0-9a-f]{64}$'
   order by address_hash, reason
   on conflict do nothing;
   insert into email_suppressions (email, reason, note)
-  select distinct
+  select
     substring(x.mark from position(':' in x.mark) + 1) as email,
     substring(x.mark for position(':' in x.mark) - 1) as reason,
     p_note

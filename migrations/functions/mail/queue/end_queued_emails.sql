@@ -28,21 +28,20 @@ begin
   -- Until the commit: a setting of the function ends before it.
   perform set_config('synchronous_commit', 'on', true);
   if cardinality(v_held) < jsonb_array_length(p_entries) then
-    select coalesce(jsonb_agg(x.entry order by x.place), '[]') into v_rows
-    from jsonb_array_elements(p_rows) with ordinality as x(entry, place)
+    select coalesce(jsonb_agg(x.entry), '[]') into v_rows
+    from jsonb_array_elements(p_rows) as x(entry)
     where (x.entry -> 'place')::integer = any (v_held);
   end if;
   if p_entries @? '$[*].settle' then
-    select jsonb_agg(x.entry -> 'settle' order by x.place) into v_settled
+    select jsonb_agg(x.entry -> 'settle') into v_settled
     from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
     where x.entry ? 'settle' and x.place = any (v_held);
     perform settle_email_claims(coalesce(v_settled, '[]'), '{}');
   end if;
   if v_rows <> '[]' then
     v_places := array(select x.place from jsonb_to_recordset(v_rows) as x(place integer));
-    select array_agg(r.send_id order by r.ordinal), array_agg(r.status order by r.ordinal), array_agg(r.provider_message_id order by r.ordinal)
-    into v_ids, v_statuses, v_messages
-    from record_email_sends(v_rows) as r;
+    select array_agg(r.send_id), array_agg(r.status), array_agg(r.provider_message_id) into v_ids, v_statuses, v_messages
+    from (select x.* from record_email_sends(v_rows) as x order by x.ordinal) as r;
   end if;
   for v_entry in
     select x.entry from jsonb_array_elements(p_entries) with ordinality as x(entry, place)

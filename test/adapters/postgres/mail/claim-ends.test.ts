@@ -1,0 +1,138 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
+import {
+  type Claim,
+  type ClaimEnd,
+  type ClaimState,
+  NO_LEASE,
+  settledClaim
+} from "../../../../src/domain/mail/claim.ts"
+import { resultOf } from "../../../contracts/mail/mail-store/mails.ts"
+import { anyId } from "../../../support/any-id.ts"
+import { empty } from "../../../support/postgres/empty.ts"
+import { layerPostgres } from "../../../support/postgres/postgres.ts"
+
+const MINUTE_MS = 60_000
+const YES_NO = [true, false]
+const STATES = ["held", "accepted", "deferred", "refused", "ambiguous", "ended"] as const
+/** How an owner may end its claim, each with the status of its result; without one it is a retry that another one follows. */
+const ENDS = [
+  ["accepted", "sent"],
+  ["deferred", "deferred"],
+  ["refused", "failed"],
+  ["ambiguous", "failed"],
+  ["ended", "suppressed"],
+  ["deferred", undefined]
+] as const satisfies ReadonlyArray<readonly [ClaimState, string | undefined]>
+
+interface Case {
+  readonly key: string
+  readonly claim: Claim
+  readonly end: ClaimEnd
+  /** Which use of the key the end is of, as far as it says so. */
+  readonly use: "same" | "another" | "unsaid"
+}
+
+const casesAt = (now: number): ReadonlyArray<Case> =>
+  STATES.flatMap((state) =>
+    YES_NO.flatMap((ambiguous) =>
+      YES_NO.flatMap((leased) =>
+        YES_NO.flatMap((owned) =>
+          YES_NO.flatMap((elsewhere) =>
+            ENDS.flatMap(([ends, status]) =>
+              (["same", "another", "unsaid"] as const).map((use) => ({
+                use,
+                claim: {
+                  payloadHash: "p",
+                  state,
+                  provider: "provider_a" as const,
+                  ambiguous,
+                  leaving: true,
+                  owner: owned ? "owner" : "another",
+                  leaseUntil: leased ? now + MINUTE_MS : NO_LEASE,
+                  firstAttemptAt: now - MINUTE_MS,
+                  lastAttemptAt: now + MINUTE_MS,
+                  tag: anyId("tag"),
+                  result: undefined
+                },
+                end: {
+                  owner: "owner",
+                  state: ends,
+                  ambiguous: status === "deferred",
+                  result:
+                    status === undefined
+                      ? undefined
+                      : {
+                          ...resultOf(status, "key", ends === "ambiguous" ? "ambiguous" : "rejected"),
+                          provider: elsewhere ? ("provider_b" as const) : ("provider_a" as const)
+                        }
+                }
+              }))
+            )
+          )
+        )
+      )
+    )
+  ).map((one, index) => ({ ...one, key: `key-${index}` }))
+
+/** What the row of a claim says. */
+const kept = (claim: Claim, now: number) => ({
+  state: claim.state,
+  provider: claim.provider,
+  ambiguous: claim.ambiguous,
+  leased: claim.leaseUntil !== NO_LEASE,
+  // Without one under way, the last attempt is no later than its end.
+  over: claim.lastAttemptAt <= now,
+  result: claim.result?.status ?? null,
+  kind: claim.result !== undefined && "kind" in claim.result ? claim.result.kind : null
+})
+
+layer(layerPostgres)("the end of a claim", (it) => {
+  it.effect(
+    "in every state, by its owner or another one, of this use or another, is kept as settledClaim says",
+    () =>
+      Effect.gen(function* () {
+        yield* empty("email_send_claims")
+        const sql = yield* WriteSql
+        const now = Date.now()
+        const cases = casesAt(now)
+        yield* sql.unsafe(
+          `insert into email_send_claims
+          (key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag)
+        select key, 'p', state, provider, ambiguous, true, owner, case when leased then now() + interval '1 hour' end,
+          now() - interval '1 hour', now() + interval '1 hour', 'tag'
+        from jsonb_to_recordset($1::jsonb) as x(key text, state text, provider text, ambiguous boolean, owner text, leased boolean)`,
+          [
+            JSON.stringify(
+              cases.map(({ claim, key }) => ({ ...claim, key, leased: claim.leaseUntil !== NO_LEASE }))
+            )
+          ]
+        )
+        yield* sql.unsafe("select settle_email_claims($1::jsonb, '{}')", [
+          JSON.stringify(
+            cases.map(({ end, key, use }) => ({
+              key_hash: key,
+              key_tag: { same: "tag", another: "tag of another use", unsaid: null }[use],
+              settle: end
+            }))
+          )
+        ])
+        const rows = yield* sql<ReturnType<typeof kept> & { readonly key: string }>`
+        select key_hash as key, state, provider, ambiguous, lease_until is not null as leased,
+          last_attempt_at <= clock_timestamp() as over, result ->> 'status' as result, result ->> 'kind' as kind
+        from email_send_claims`
+        const found = new Map(rows.map(({ key, ...row }) => [key, row]))
+        for (const { claim, end, key, use } of cases) {
+          // What ends another use returns the lease, and says no more.
+          const said = use === "another" ? { ...end, result: undefined } : end
+          assert.deepStrictEqual(
+            found.get(key),
+            kept(settledClaim(claim, said, now) ?? claim, now),
+            JSON.stringify({ claim, end, use })
+          )
+        }
+      })
+  )
+})
