@@ -5,6 +5,11 @@ import { type FieldIssue, fieldIssues } from "./field-issues.ts"
 /** How requests are decoded: every fault is named, and so is every member that is not known. */
 export const STRICT: SchemaAST.ParseOptions = { errors: "all", onExcessProperty: "error" }
 
+/** Text that Postgres accepts. */
+export const StorableText = Schema.String.check(
+  Schema.makeFilter((text) => !text.includes("\0") || "holds a NUL character")
+)
+
 const takesNull = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Null" || (ast._tag === "Union" && ast.types.some(takesNull))
 

@@ -1,10 +1,17 @@
 import { globSync, readFileSync } from "node:fs"
 
 import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
 
 import { WORDS, wordsOf } from "../../scripts/words-of.ts"
-import { CHANNEL_NAMES } from "../../src/domain/delivery/alert-policy.ts"
+import { ALERT_CHANNELS, CHANNEL_NAMES } from "../../src/domain/delivery/alert-policy.ts"
+import { EMAIL_LOG_COLUMNS, EMAIL_LOG_FILTERS } from "../../src/domain/delivery/email-log-row.ts"
+import { Provider, PROVIDERS } from "../../src/domain/mail/provider.ts"
 import { SuppressionReason } from "../../src/domain/mail/suppression/policy.ts"
+import { MAIL_WORKER_GROUPS } from "../../src/runtime/edge/email-layers.ts"
+import { needsOf, PROVIDER_SETTINGS } from "../../src/runtime/settings/providers.ts"
+import { decodeSettings } from "../../src/runtime/settings/settings.ts"
+import { SETTINGS } from "../../src/runtime/settings/table.ts"
 
 /**
  * Files outside of vendors' adapters that name a provider in code. It may only fall: what differs from provider to provider is a fact
@@ -23,6 +30,20 @@ const checksOn = (column: string, file: string): ReadonlyArray<ReadonlyArray<str
     ([, name, words = ""]) =>
       name === column ? [words.split(",").map((word) => word.trim().slice(1, -1))] : []
   )
+
+/** The exports of a module as it is made while its record has a row more; the record is as before afterwards. */
+const madeWith = async (record: object, [name, facts]: readonly [string, unknown], module: string) => {
+  const path = `../../src/${module}?with=${name}`
+  Object.assign(record, { [name]: facts })
+  try {
+    return (await import(/* @vite-ignore */ path)) as Readonly<Record<string, unknown>>
+  } finally {
+    Reflect.deleteProperty(record, name)
+  }
+}
+
+const schemaText = (schema: unknown): string =>
+  JSON.stringify(Schema.toJsonSchemaDocument(schema as Schema.Top))
 
 describe("words of the product", () => {
   it("a made-up word of each kind is known to the database and the browser once it is in its record", () => {
@@ -46,6 +67,77 @@ describe("words of the product", () => {
     assert.include(browser, 'made_up_reason: "bad"')
     assert.include(browser, '"madeup"')
     assert.include(browser, 'made_up_kind: "Made-up file"')
+  })
+
+  it("a made-up column of the log is selected, and in the rows of lists and stories; a made-up filter is taken", async () => {
+    const column = ["made_up_column", Schema.String] as const
+    const query = "adapters/postgres/delivery/email-log-query.ts"
+    assert.include((await madeWith(EMAIL_LOG_COLUMNS, column, query))["COLUMNS"], "made_up_column")
+    const routes = "adapters/http/routes/delivery/mail-story.ts"
+    const { ListedMail, mailStory } = await madeWith(EMAIL_LOG_COLUMNS, column, routes)
+    assert.include(schemaText(ListedMail), "made_up_column")
+    assert.include(schemaText([...(mailStory as { success: Set<unknown> }).success][0]), "made_up_column")
+    const search = "adapters/http/routes/delivery/log-search.ts"
+    assert.containsAllKeys((await madeWith(EMAIL_LOG_FILTERS, ["madeUp", Schema.String], search))["search"], [
+      "madeUp"
+    ])
+  })
+
+  it("what a send says is written by an insert and where an event was first", () => {
+    const read = (file: string) => readFileSync(`migrations/${file}`, "utf8")
+    const [, listed = ""] = /create type email_log_row as \(([^)]*)\)/.exec(read("0002_mail.sql")) ?? []
+    const columns = listed.split(",").map((column) => column.trim().split(" ")[0]!)
+    assert.include(columns, "subject")
+    const unwritten = (file: string, beside: ReadonlyArray<string>) =>
+      columns.filter(
+        (column) =>
+          !beside.includes(column) &&
+          !new RegExp(`\\be\\.${column}\\b`, "u").test(read(`functions/mail/log/${file}`))
+      )
+    assert.deepStrictEqual(unwritten("insert_email_rows.sql", ["ordinal"]), [])
+    // The row keeps the provider's names, which the event brought.
+    const kept = ["ordinal", "provider", "provider_message_id"]
+    assert.deepStrictEqual(unwritten("complete_row_of_event.sql", kept), [])
+  })
+
+  it("a made-up channel can be chosen, and each names its settings", async () => {
+    const names = CHANNEL_NAMES as Array<string>
+    names.push("made_up_channel")
+    try {
+      const facts = { label: "by carrier pigeon", settings: "PIGEON" }
+      const page = await madeWith(
+        ALERT_CHANNELS,
+        ["made_up_channel", facts],
+        "ports/delivery/alert-channels.ts"
+      )
+      assert.include(JSON.stringify(page["DEFAULT_PREFERENCES"]), '"made_up_channel":true')
+      const examples = await madeWith({}, ["channel", facts], "adapters/http/routes/request-examples.ts")
+      assert.include(
+        JSON.stringify(Object.values(examples).map((one) => [...(one as [])])),
+        "made_up_channel"
+      )
+    } finally {
+      names.pop()
+    }
+    const known = SETTINGS.map(({ name }): string => name)
+    for (const { settings } of Object.values(ALERT_CHANNELS))
+      assert.includeMembers(known, settings.split(" and "))
+  })
+
+  it("a provider's settings are an area of the table, which every way into the product reads", () => {
+    assert.sameMembers(Object.keys(PROVIDER_SETTINGS), Object.keys(PROVIDERS))
+    for (const provider of Provider.literals) {
+      const { area } = PROVIDER_SETTINGS[provider]
+      assert.isTrue(MAIL_WORKER_GROUPS.has(area), area)
+      const needs = needsOf(provider)
+      if (needs === undefined) continue
+      assert.strictEqual(SETTINGS.find(({ name }) => name === needs.setting)?.area, area)
+      const env = { EMAIL_PRIMARY: provider, SENDER_DOMAIN: "x.test" }
+      const refused = decodeSettings(env, { embedded: false })
+      assert.isTrue(
+        Result.isFailure(refused) && refused.failure.some(({ setting }) => setting === needs.setting)
+      )
+    }
   })
 
   it("checks of the tables have the words of the records", () => {

@@ -4,10 +4,11 @@ import { Effect, Layer, Redacted } from "effect"
 import * as MailTemplates from "../../src/adapters/mail-templates/mail-templates.ts"
 import * as Clients from "../../src/adapters/postgres/client.ts"
 import * as DeliveryLog from "../../src/adapters/postgres/delivery/delivery-log.ts"
-import * as Telegram from "../../src/adapters/telegram/chat.ts"
+import { makeTelegramChat } from "../../src/adapters/telegram/chat.ts"
+import { AlertConfig } from "../../src/application/delivery/alert-ways.ts"
 import * as Alerts from "../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../src/application/mail/mailer.ts"
-import { AlertPreferences, DEFAULT_PREFERENCES } from "../../src/ports/delivery/alert-channels.ts"
+import { AlertPreferences, Chats, DEFAULT_PREFERENCES } from "../../src/ports/delivery/alert-channels.ts"
 import { Deferrals } from "../../src/ports/mail/deferrals.ts"
 
 /** The delivery log of a database, and alerts that go to the chat at `chatUrl` alone. */
@@ -16,12 +17,14 @@ export const alertParts = (databaseUrl: string, chatUrl: string) =>
     DeliveryLog.layer.pipe(Layer.provide(Clients.layer({ url: Redacted.make(databaseUrl) })), Layer.orDie),
     Alerts.layer.pipe(
       Layer.provide([
-        Layer.succeed(Alerts.AlertConfig, { email: undefined, baseUrl: "https://postlane.test" }),
+        Layer.succeed(AlertConfig, { email: undefined, baseUrl: "https://postlane.test" }),
         Layer.mock(AlertPreferences, { read: Effect.succeed(DEFAULT_PREFERENCES) }),
         Layer.mock(Mailer, {}),
         Layer.mock(Deferrals, {}),
         MailTemplates.layer,
-        Telegram.layer({ token: Redacted.make("token"), chatId: "1", baseUrl: chatUrl }),
+        Layer.sync(Chats, () => ({
+          chat: makeTelegramChat({ token: Redacted.make("token"), chatId: "1", baseUrl: chatUrl })
+        })),
         NodeCrypto.layer
       ])
     )

@@ -20,11 +20,11 @@ import { makeAlarmBoard, NOTHING } from "../../src/adapters/memory/delivery/alar
 import * as MemoryDeferrals from "../../src/adapters/memory/mail/deferrals.ts"
 import { decodeBusEvents } from "../../src/adapters/ses/bus-event.ts"
 import { layer as layerNotices, watchAlarms } from "../../src/application/delivery/alarms.ts"
-import { AlertConfig } from "../../src/application/delivery/alerts.ts"
+import { AlertConfig } from "../../src/application/delivery/alert-ways.ts"
 import { RETRIES_AT_ONCE } from "../../src/application/mail/function-sizes.ts"
 import { Mailer } from "../../src/application/mail/mailer.ts"
 import { AlarmBoard } from "../../src/ports/delivery/alarm-board.ts"
-import { Chat } from "../../src/ports/delivery/alert-channels.ts"
+import { Chats } from "../../src/ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../src/ports/mail/defer-queue.ts"
 import { lineLogger } from "../../src/runtime/process/log-lines.ts"
 import { mail, makeHarness } from "../application/mail/harness.ts"
@@ -392,7 +392,7 @@ const printed = Effect.gen(function* () {
           Layer.succeed(Mailer, Mailer.of({ send: harness.send })),
           MemoryDeferrals.layer(harness.database),
           MailTemplates.layer,
-          Layer.succeed(Chat, Chat.of({ configured: false, post: () => Effect.void }))
+          Layer.succeed(Chats, Chats.of({ chat: { configured: false, post: () => Effect.void } }))
         ]),
         Layer.merge(Layer.succeed(AlarmBoard, AlarmBoard.of(makeAlarmBoard(board)))),
         Layer.merge(Layer.mock(DeferQueue, { configured: false }))

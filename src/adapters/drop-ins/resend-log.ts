@@ -92,7 +92,7 @@ const MAX_LIMIT = 100
 /** The row of an id that a send answered, else of the provider's own, which its webhooks name. */
 const rowOf = Effect.fnUntraced(function* (log: EmailLogQuery["Service"], id: string) {
   const own = isUuid(id) ? (yield* log.page({ id, limit: 1 })).rows[0] : undefined
-  return own ?? (yield* log.page({ providerMessageId: id, limit: 1 })).rows[0]
+  return own ?? (yield* log.page({ messageId: id, limit: 1 })).rows[0]
 })
 
 const member = (mail: unknown, name: string): unknown =>

@@ -1,9 +1,9 @@
 import { join } from "node:path"
 
-import { Clock, Effect, Layer, Option, Schema, Scope } from "effect"
+import { Clock, Effect, Layer, Option, Record, Schema, Scope } from "effect"
 
 import { formattedKey } from "../../domain/mail/address.ts"
-import { Provider, reports } from "../../domain/mail/provider.ts"
+import { LIMITED_PROVIDER, Provider, PROVIDERS, reports } from "../../domain/mail/provider.ts"
 import type { ReturnAddress } from "../../domain/mail/return-address.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import {
@@ -110,13 +110,10 @@ export const layer = (options: {
           onEvent,
           scope
         })
-      const free = make("provider_a")
-      const providers = {
-        provider_a: options.vendorLimits === true ? limited(free, limit) : free,
-        provider_b: make("provider_b"),
-        smtp: make("smtp"),
-        postmark: make("postmark")
-      }
+      const providers = Record.map(PROVIDERS, (_, provider) => {
+        const free = make(provider)
+        return provider === LIMITED_PROVIDER && options.vendorLimits === true ? limited(free, limit) : free
+      })
 
       return SimulatedMail.of({
         outbox,

@@ -38,9 +38,9 @@ const newMessageId = (
   const tag = tagIn(tags)
   // A relay's own: what is sent again has the same one.
   if (provider === "smtp" && returns !== undefined && tag !== undefined) return returnMessageId(returns, tag)
-  return provider === "provider_a" || provider === "postmark"
-    ? randomUUID()
-    : `0100${now.toString(16).padStart(12, "0")}-${randomUUID()}-000000`
+  return provider === "provider_b" || provider === "smtp"
+    ? `0100${now.toString(16).padStart(12, "0")}-${randomUUID()}-000000`
+    : randomUUID()
 }
 
 type Box = PlainRequestBody["from"]

@@ -52,9 +52,11 @@ export const testAddressType = (provider: Provider, address: string): SimulatedE
 
 /** The secrets that the intake routes ask for; without one nothing can be reported. */
 interface VendorSecrets {
-  readonly webhookSecret: Redacted.Redacted | undefined
-  readonly busSecret: Redacted.Redacted | undefined
-  readonly postmark: { readonly user: string; readonly password: Redacted.Redacted } | undefined
+  readonly providerA: { readonly webhookSecrets: ReadonlyArray<Redacted.Redacted> }
+  readonly providerB: { readonly webhookSecret: Redacted.Redacted | undefined }
+  readonly postmark: {
+    readonly webhook: { readonly user: string; readonly password: Redacted.Redacted } | undefined
+  }
 }
 
 /** A request as the vendor would make it. */
@@ -212,7 +214,7 @@ const postmarkRecord = ({ at, from, subject, type }: SimulatedEvent, recipient: 
 /** One request a recipient, as the vendor does it. */
 const postmarkRequests = (
   event: SimulatedEvent,
-  { password, user }: VendorSecrets["postmark"] & {}
+  { password, user }: VendorSecrets["postmark"]["webhook"] & {}
 ): ReadonlyArray<VendorRequest> => {
   const credentials = Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")
   return event.recipients.map((recipient) => ({
@@ -231,15 +233,17 @@ const postmarkRequests = (
 /** The vendor's requests for an event of a simulated provider, signed now; none without the secret, and none of a relay. */
 export const vendorRequests = (
   event: SimulatedEvent,
-  { busSecret, postmark, webhookSecret }: VendorSecrets
+  { postmark, providerA, providerB }: VendorSecrets
 ): ReadonlyArray<VendorRequest> => {
   switch (event.provider) {
-    case "provider_a":
-      return webhookSecret === undefined ? [] : [resendRequest(event, webhookSecret)]
+    case "provider_a": {
+      const [secret] = providerA.webhookSecrets
+      return secret === undefined ? [] : [resendRequest(event, secret)]
+    }
     case "provider_b":
-      return busSecret === undefined ? [] : [sesRequest(event, busSecret)]
+      return providerB.webhookSecret === undefined ? [] : [sesRequest(event, providerB.webhookSecret)]
     case "postmark":
-      return postmark === undefined ? [] : postmarkRequests(event, postmark)
+      return postmark.webhook === undefined ? [] : postmarkRequests(event, postmark.webhook)
     case "smtp":
       return []
   }

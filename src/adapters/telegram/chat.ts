@@ -1,9 +1,9 @@
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { failureText } from "../../domain/mail/failover.ts"
-import { Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
+import { type Chat, ChatFailure } from "../../ports/delivery/alert-channels.ts"
 
 /** What the adapter is made from. */
 interface TelegramOptions {
@@ -51,7 +51,7 @@ const cut = (text: string): string => {
  * Telegram's `sendMessage`, as plain text. A 429 is waited out once where that is short; a chat that became a supergroup
  * is followed to its new id. Calls have no idempotency: after a time-out it is not known whether the message is there.
  */
-export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
+export const makeTelegramChat = (options: TelegramOptions): Chat => {
   const token = Redacted.value(options.token)
   const url = `${(options.baseUrl ?? VENDOR_URL).replace(/(?<!\/)\/+$/, "")}/bot${token}/sendMessage`
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS
@@ -104,7 +104,7 @@ export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
     return yield* failure(`${status} ${answer?.description ?? "without an answer of the Bot API"}`)
   })
 
-  return Chat.of({
+  return {
     configured: true,
     where: `Telegram, chat ${options.chatId}`,
     post: (text) =>
@@ -112,9 +112,5 @@ export const makeTelegramChat = (options: TelegramOptions): Chat["Service"] => {
         duration: deadlineMs,
         onTimeout: () => Effect.fail(failure(`no answer within ${deadlineMs} ms; it may have arrived`))
       })
-  })
+  }
 }
-
-/** The chat of these settings. */
-export const layer = (options: TelegramOptions): Layer.Layer<Chat> =>
-  Layer.sync(Chat, () => makeTelegramChat(options))

@@ -8,30 +8,17 @@ import {
   type Measures
 } from "../../domain/delivery/alarm-rules.ts"
 import { alarmMail } from "../../domain/delivery/alarm-texts.ts"
-import {
-  type AlertChannel,
-  CHANNEL_NAMES,
-  type Spread,
-  spreadOf
-} from "../../domain/delivery/alert-policy.ts"
-import type { RenderedMail } from "../../domain/mail/templates/template.ts"
+import { CHANNEL_NAMES, CHANNEL_SETTINGS, type Spread, spreadOf } from "../../domain/delivery/alert-policy.ts"
 import { type AlarmNotice, AlarmBoard } from "../../ports/delivery/alarm-board.ts"
-import { Chat } from "../../ports/delivery/alert-channels.ts"
+import type { Chats } from "../../ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../ports/mail/defer-queue.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { ConfiguredProviders } from "../configured-providers.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce } from "../mail/send-once.ts"
-import {
-  AlertConfig,
-  ALERT_TIME_LIMIT,
-  type Answered,
-  answerOfMail,
-  notBegunAnswer,
-  postTo
-} from "./alerts.ts"
+import { AlertConfig, makeWays } from "./alert-ways.ts"
+import { ALERT_TIME_LIMIT } from "./alerts.ts"
 
 /** `source` of the mails that carry notices. The alarms do not look at mails of this source, so that none feeds itself. */
 export const ALARM_SOURCE = "api:email-alarm"
@@ -46,51 +33,25 @@ class AlarmNotices extends Context.Service<
 >()("postlane/application/AlarmNotices") {}
 
 const make = Effect.gen(function* () {
-  const { baseUrl, email } = yield* AlertConfig
-  const sendOnce = yield* makeSendOnce
-  const chat = yield* Chat
+  const { baseUrl } = yield* AlertConfig
+  const ways = yield* makeWays
   const templates = yield* MailTemplates
-
-  const ways = (
-    notice: AlarmNotice,
-    mail: RenderedMail
-  ): ReadonlyMap<AlertChannel, Effect.Effect<Answered>> => {
-    const { alarm, at, episode, kind } = notice
-    const key = `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`
-    const request = { ...mail, category: "alert", source: ALARM_SOURCE } as const
-    return new Map([
-      ...(email === undefined
-        ? []
-        : [
-            [
-              "email",
-              sendOnce(key, Effect.succeed({ to: email, ...request })).pipe(
-                Effect.map(answerOfMail),
-                Effect.catch(notBegunAnswer)
-              )
-            ] as const
-          ]),
-      ...(chat.configured ? [["chat", postTo(chat, mail.text)] as const] : [])
-    ])
-  }
+  const all = CHANNEL_NAMES.filter((channel) => ways[channel].configured)
 
   const send = Effect.fnUntraced(function* (notice: AlarmNotice): Effect.fn.Return<Spread> {
-    const { alarm, detail, episode, kind, goesTo, taken: before } = notice
+    const { alarm, at, detail, episode, kind, goesTo, taken: before } = notice
     const mail = yield* templates.render(alarmMail(alarm, kind, detail, baseUrl))
-    const all = ways(notice, mail)
+    const letter = { key: `${ALARM_SOURCE}/${alarm}/${episode}/${kind}/${at}`, source: ALARM_SOURCE, mail }
     const about = { alarm, episode, kind, detail }
-    if (all.size === 0) {
-      yield* Effect.logError(
-        "a notice of an alarm has no channel: set ALERT_EMAIL, or CHAT_BOT_TOKEN and CHAT_ID",
-        about
-      )
+    if (all.length === 0) {
+      yield* Effect.logError(`a notice of an alarm has no channel: set ${CHANNEL_SETTINGS}`, about)
       return { taken: before, missing: [] }
     }
-    const left = [...all].filter(([channel]) => !before.includes(channel))
-    const asked = left.filter(([channel]) => goesTo === undefined || goesTo.includes(channel))
+    const left = all.filter((channel) => !before.includes(channel))
+    const asked = left.filter((channel) => goesTo === undefined || goesTo.includes(channel))
     const answers = yield* Effect.forEach(
       asked,
-      ([channel, way]) => Effect.map(way, (answered) => ({ channel, ...answered })),
+      (channel) => Effect.map(ways[channel].send(letter), (answered) => ({ channel, ...answered })),
       { concurrency: "unbounded" }
     )
     const errors = answers.flatMap(({ channel, error }) =>
@@ -103,18 +64,18 @@ const make = Effect.gen(function* () {
       )
     }
     const end = spreadOf(new Map(answers.map(({ answer, channel }) => [channel, answer])), before)
-    const waiting = left.flatMap(([channel]) => (asked.some(([one]) => one === channel) ? [] : [channel]))
+    const waiting = left.filter((channel) => !asked.includes(channel))
     return { taken: end.taken, missing: [...end.missing, ...waiting] }
   })
 
   return AlarmNotices.of({ send })
 })
 
-/** Notices on the mailer and the chat. */
+/** Notices on the mailer and the chats. */
 export const layer: Layer.Layer<
   AlarmNotices,
   never,
-  AlertConfig | Mailer | MailTemplates | Deferrals | Chat
+  AlertConfig | Mailer | MailTemplates | Deferrals | Chats
 > = Layer.effect(AlarmNotices, make)
 
 /** How often alarms are judged and notices go out. */

@@ -8,12 +8,11 @@ import {
   type PerChannel
 } from "../../domain/delivery/alert-policy.ts"
 import { pathTo } from "../../domain/pages.ts"
-import { Chat } from "../../ports/delivery/alert-channels.ts"
+import type { Chats } from "../../ports/delivery/alert-channels.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce } from "../mail/send-once.ts"
-import { AlertConfig, type Answered, answerOfMail, notBegunAnswer, postTo } from "./alerts.ts"
+import { AlertConfig, type Answered, makeWays } from "./alert-ways.ts"
 
 /** Where a channel leads. */
 interface AlertPlace {
@@ -37,45 +36,32 @@ export class AlertPlaces extends Context.Service<
 /** `source` of the mails that try a channel. */
 const TEST_SOURCE = "api:alert-test"
 
-/** On the settings of the alerts, and on their chat. */
+/** On the settings of the alerts, and on their chats. */
 export const layer: Layer.Layer<
   AlertPlaces,
   never,
-  AlertConfig | Chat | Deferrals | Mailer | MailTemplates | SecureRandom
+  AlertConfig | Chats | Deferrals | Mailer | MailTemplates | SecureRandom
 > = Layer.effect(
   AlertPlaces,
   Effect.gen(function* () {
-    const { baseUrl, email } = yield* AlertConfig
-    const chat = yield* Chat
-    const sendOnce = yield* makeSendOnce
+    const { baseUrl } = yield* AlertConfig
+    const ways = yield* makeWays
     const random = yield* SecureRandom
     const { render } = yield* MailTemplates
 
-    const found: PerChannel<Omit<AlertPlace, "settings">> = {
-      email: { configured: email !== undefined, where: email },
-      chat: { configured: chat.configured, where: chat.where }
-    }
-    const testMail = (actor: string) =>
-      render({ kind: "alert-test", actor, url: `${baseUrl}${pathTo.adminScreen("notifications")}` })
-
-    const ways: PerChannel<(actor: string) => Effect.Effect<Answered>> = {
-      email: (actor) =>
-        Effect.flatMap(random.uuidV7(), (id) =>
-          sendOnce(
-            `${TEST_SOURCE}/${id}`,
-            Effect.map(testMail(actor), (mail) => ({
-              to: email ?? "",
-              ...mail,
-              category: "alert" as const,
-              source: TEST_SOURCE
-            }))
-          )
-        ).pipe(Effect.map(answerOfMail), Effect.catch(notBegunAnswer)),
-      chat: (actor) => Effect.flatMap(testMail(actor), ({ text }) => postTo(chat, text))
-    }
+    const test = Effect.fnUntraced(function* (channel: AlertChannel, actor: string) {
+      if (!ways[channel].configured) return undefined
+      const url = `${baseUrl}${pathTo.adminScreen("notifications")}`
+      const mail = yield* render({ kind: "alert-test", actor, url })
+      const key = `${TEST_SOURCE}/${yield* random.uuidV7()}`
+      return yield* ways[channel].send({ key, source: TEST_SOURCE, mail })
+    })
     return AlertPlaces.of({
-      places: perChannel((channel) => ({ ...found[channel], settings: ALERT_CHANNELS[channel].settings })),
-      test: (channel, actor) => (found[channel].configured ? ways[channel](actor) : Effect.undefined)
+      places: perChannel((channel) => {
+        const { configured, where } = ways[channel]
+        return { configured, where, settings: ALERT_CHANNELS[channel].settings }
+      }),
+      test
     })
   })
 )

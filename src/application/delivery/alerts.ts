@@ -2,27 +2,26 @@ import { Context, Effect, Layer } from "effect"
 import { Digest, sha256 } from "effect/crypto/Digest"
 
 import {
-  ALERT_CHANNELS,
   type AlertChannel,
   type AlertEnd,
+  alertMail,
   CHANNEL_NAMES,
-  type ChannelAnswer,
+  CHANNEL_SETTINGS,
   endOf,
-  type PerChannel,
-  planAlert,
-  alertMail
+  perChannel,
+  planAlert
 } from "../../domain/delivery/alert-policy.ts"
 import type { FailedSend } from "../../domain/delivery/delivery-event.ts"
 import type { LogRowId } from "../../domain/ids.ts"
 import { writtenKey } from "../../domain/mail/address.ts"
 import type { RenderedMail } from "../../domain/mail/templates/template.ts"
-import { AlertPreferences, DEFAULT_PREFERENCES, Chat } from "../../ports/delivery/alert-channels.ts"
+import { AlertPreferences, type Chats, DEFAULT_PREFERENCES } from "../../ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../ports/delivery/delivery-log.ts"
 import type { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailTemplates } from "../../ports/mail/mail-provider.ts"
 import { withDeadline } from "../deadline.ts"
 import type { Mailer } from "../mail/mailer.ts"
-import { makeSendOnce, notSent, type SentOnce } from "../mail/send-once.ts"
+import { AlertConfig, makeWays } from "./alert-ways.ts"
 
 /**
  * The outcome of an alert (EVENT-21, EVENT-22). `escalated` names the chat that accepted an alert about the alert inbox
@@ -42,17 +41,6 @@ export class Alerts extends Context.Service<
   }
 >()("postlane/application/Alerts") {}
 
-/** The settings that alerts depend on. */
-export class AlertConfig extends Context.Service<
-  AlertConfig,
-  {
-    /** `ALERT_EMAIL`, bare; absent: no alert goes by email. */
-    readonly email: string | undefined
-    /** `BASE_URL`, under which the pages are that alerts lead to. */
-    readonly baseUrl: string
-  }
->()("postlane/application/AlertConfig") {}
-
 /** `source` of the mails that carry alerts. */
 const ALERT_SOURCE = "api:email-alert"
 
@@ -64,9 +52,8 @@ const makeChannels = Effect.gen(function* () {
   return {
     ...(yield* AlertConfig),
     preferences: yield* AlertPreferences,
-    sendOnce: yield* makeSendOnce,
     templates: yield* MailTemplates,
-    chat: yield* Chat,
+    ways: yield* makeWays,
     digest: yield* Digest
   }
 })
@@ -86,67 +73,25 @@ const wantedChannels = ({ preferences }: Channels) =>
     Effect.map((table) => table.email_delivery_failure)
   )
 
-/** How a channel answered, and why where it did not take the alert. */
-export interface Answered {
-  readonly answer: ChannelAnswer
-  readonly error?: string
-}
-
-/** How a mail counts that carries an alert. */
-export const answerOfMail = (sent: SentOnce): Answered => {
-  const error = notSent(sent)
-  if (error === undefined) return { answer: "took" }
-  return { answer: sent._tag === "Unsent" && sent.refused ? "refused" : "failed", error }
-}
-
-/** How a mail counts that did not begin. */
-export const notBegunAnswer = (notBegun: { readonly _tag: string; readonly message: string }) =>
-  Effect.succeed<Answered>({ answer: "failed", error: notBegun.message || notBegun._tag })
-
-/** Posts a text to the chat. */
-export const postTo = (chat: Chat["Service"], text: string): Effect.Effect<Answered> =>
-  chat.post(text).pipe(
-    Effect.as<Answered>({ answer: "took" }),
-    Effect.catch(({ message }) => Effect.succeed<Answered>({ answer: "failed", error: message }))
-  )
-
-/**
- * One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert with another
- * text (the poll may give another reason than the webhook) would conflict with the key of an attempt that may still succeed: it
- * gets another key.
- */
-const byEmail = Effect.fnUntraced(function* (
-  { digest, email: to = "", sendOnce }: Channels,
-  failed: FailedSend,
-  mail: RenderedMail
-) {
-  const key = `${ALERT_SOURCE}/${failed.sendId}`
-  const request = Effect.succeed({ to, ...mail, category: "alert", source: ALERT_SOURCE } as const)
-  const sent = yield* sendOnce(key, request).pipe(
-    Effect.catchTag("IdempotencyConflict", () =>
-      digest
-        .digestHex(sha256, new TextEncoder().encode(mail.text))
-        .pipe(Effect.flatMap((hash) => sendOnce(`${key}/${hash}`, request)))
-    )
-  )
-  return answerOfMail(sent)
-}, Effect.catch(notBegunAnswer))
-
-const byChat = ({ chat }: Channels, _failed: FailedSend, mail: RenderedMail) => postTo(chat, mail.text)
-
-/** How each channel sends. */
-const WAYS: PerChannel<typeof byEmail> = { email: byEmail, chat: byChat }
-
 const aboutOf = ({ event, provider, sendId }: FailedSend) => ({ sendId, provider, event })
 
-/** The channel's answer. */
+/**
+ * The channel's answer. One mail for each failed send, however often its alert is raised; a deferred one has not gone out yet. An alert
+ * with another text (the poll may give another reason than the webhook) would conflict with the key of an attempt that may still succeed:
+ * it gets another key.
+ */
 const deliver = Effect.fnUntraced(function* (
-  channels: Channels,
+  { digest, ways }: Channels,
   channel: AlertChannel,
   failed: FailedSend,
   mail: RenderedMail
 ) {
-  const { answer, error } = yield* WAYS[channel](channels, failed, mail)
+  const key = `${ALERT_SOURCE}/${failed.sendId}`
+  const keyOfText = Effect.map(
+    digest.digestHex(sha256, new TextEncoder().encode(mail.text)),
+    (hash) => `${key}/${hash}`
+  )
+  const { answer, error } = yield* ways[channel].send({ key, source: ALERT_SOURCE, mail, keyOfText })
   if (answer !== "took")
     yield* Effect.logError("an alert did not go out on one channel", { ...aboutOf(failed), channel, error })
   return [channel, answer] as const
@@ -156,13 +101,13 @@ const raiseAlert = Effect.fnUntraced(function* (
   channels: Channels,
   failed: FailedSend
 ): Effect.fn.Return<AlertOutcome> {
-  const { chat, email } = channels
+  const { email, ways } = channels
   const { taken = [] } = failed
   const inbox = email === undefined ? undefined : writtenKey(email)
   const aboutAlertInbox = inbox !== undefined && failed.recipients.some((one) => writtenKey(one) === inbox)
   const plan = planAlert({
     wanted: aboutAlertInbox ? DEFAULT_PREFERENCES.email_delivery_failure : yield* wantedChannels(channels),
-    configured: { email: email !== undefined, chat: chat.configured },
+    configured: perChannel((channel) => ways[channel].configured),
     aboutAlertInbox,
     taken
   })
@@ -180,19 +125,16 @@ const raiseAlert = Effect.fnUntraced(function* (
       chat: end.delivery
     })
   } else if (end.delivery === "unconfigured") {
-    yield* Effect.logError(
-      `an alert has no channel: set ${CHANNEL_NAMES.map((channel) => ALERT_CHANNELS[channel].settings).join(", or ")}`,
-      aboutOf(failed)
-    )
+    yield* Effect.logError(`an alert has no channel: set ${CHANNEL_SETTINGS}`, aboutOf(failed))
   }
   return end
 })
 
-/** The dispatcher on the mailer and the chat. */
+/** The dispatcher on the mailer and the chats. */
 export const layer: Layer.Layer<
   Alerts,
   never,
-  AlertConfig | AlertPreferences | Mailer | MailTemplates | Deferrals | Chat | Digest
+  AlertConfig | AlertPreferences | Mailer | MailTemplates | Deferrals | Chats | Digest
 > = Layer.effect(
   Alerts,
   Effect.map(makeChannels, (channels) => Alerts.of({ raise: (failed) => raiseAlert(channels, failed) }))

@@ -7,13 +7,11 @@ import { databaseVerdicts } from "../../domain/doctor/database.ts"
 import { eventDeadLetters, type EventFacts, eventVerdicts } from "../../domain/doctor/event-delivery.ts"
 import { modelVerdicts } from "../../domain/doctor/model.ts"
 import { objectVerdicts, probeVerdicts } from "../../domain/doctor/objects.ts"
-import { postmarkVerdicts, postmarkWebhookOf } from "../../domain/doctor/postmark.ts"
-import { providerAVerdicts } from "../../domain/doctor/provider-a.ts"
 import { type ProviderBFacts, providerBVerdicts } from "../../domain/doctor/provider-b.ts"
 import { type QueueFacts, queueVerdicts } from "../../domain/doctor/queue.ts"
-import { relayVerdicts } from "../../domain/doctor/relay.ts"
 import { servedVerdicts } from "../../domain/doctor/served.ts"
 import { type Verdict, verdictsOf } from "../../domain/doctor/verdict.ts"
+import { DEFAULT_PRIMARY } from "../../domain/mail/provider.ts"
 import { type Dns, Examinations } from "../../ports/doctor/examinations.ts"
 import { withDeadline } from "../deadline.ts"
 import { alarmVerdicts } from "./cloud-alarms.ts"
@@ -32,8 +30,6 @@ interface DoctorOptions {
   readonly visibilitySeconds: number
   /** Where this installation is reached. */
   readonly baseUrl: string
-  /** The user name that Postmark's webhook has to give. */
-  readonly postmarkUser: string
 }
 
 const identityOf = (facts: ProviderBFacts) =>
@@ -108,25 +104,13 @@ const pathChecks = (
 ]
 
 /** The checks of the providers but `provider_b`, which others wait for. */
-const providerChecks = (
-  { postmark, providerA, smtp }: Pick<Examinations["Service"], "postmark" | "providerA" | "smtp">,
-  { baseUrl, postmarkUser, sender }: DoctorOptions
-) => [
-  providerA === undefined
-    ? unused("provider_a", "provider_a is simulated or not used")
-    : bounded(
-        "provider_a",
-        Effect.map(providerA, (facts) => providerAVerdicts(facts, sender))
-      ),
-  smtp === undefined ? Effect.succeed([]) : bounded("smtp", Effect.map(smtp, relayVerdicts)),
-  postmark === undefined
-    ? Effect.succeed([])
-    : bounded(
-        "postmark",
-        Effect.map(postmark, (facts) =>
-          postmarkVerdicts(facts, { url: postmarkWebhookOf(baseUrl), user: postmarkUser })
-        )
-      )
+const providerChecks = (providers: Examinations["Service"]["providers"]) => [
+  ...(providers.has(DEFAULT_PRIMARY)
+    ? []
+    : [unused(DEFAULT_PRIMARY, `${DEFAULT_PRIMARY} is simulated or not used`)]),
+  ...[...providers]
+    .filter(([provider]) => provider !== "provider_b")
+    .map(([provider, verdicts]) => bounded(provider, verdicts))
 ]
 
 /**
@@ -139,20 +123,8 @@ export const examine = (
 ): Stream.Stream<ReadonlyArray<Verdict>, never, Dns | Examinations> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const {
-        alarms,
-        buckets,
-        cloud,
-        database,
-        model,
-        objects,
-        postmark,
-        probes,
-        providerA,
-        served,
-        smtp,
-        ...asked
-      } = yield* Examinations
+      const { alarms, buckets, cloud, database, model, objects, probes, providers, served, ...asked } =
+        yield* Examinations
       const { region, sender } = options
       // Two checks wait for each of these.
       const once = <A>(part: Effect.Effect<A> | undefined) =>
@@ -168,7 +140,7 @@ export const examine = (
         ...storeChecks({ buckets, objects, probes }),
         ...cloudChecks({ cloud, model }),
         ...pathChecks({ queue, events, served }, options),
-        ...providerChecks({ postmark, providerA, smtp }, options),
+        ...providerChecks(providers),
         providerB === undefined
           ? unused("provider_b", "provider_b is simulated or not used")
           : bounded(

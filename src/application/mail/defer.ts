@@ -5,7 +5,7 @@ import { delayBefore, hasExpired, type ProviderRequest, tagOf } from "../../doma
 import { stickyKind } from "../../domain/mail/failover.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { deferred, failed, type SendResult, sent, type Tried } from "../../domain/mail/send-result.ts"
-import { type ClaimPassed, holdsFor, NOT_HELD } from "./hold.ts"
+import { type ClaimPassed, holdsFor } from "./hold.ts"
 import { watchRetries } from "./retry-watch.ts"
 import { derivedRowId, ENQUEUE_TIMEOUT_MS, enqueueRetry, type Sending, type SendParts } from "./sending.ts"
 import { findEvidence, noteEvidence } from "./store-access.ts"
@@ -34,8 +34,10 @@ export const defer = Effect.fnUntraced(function* (
   const kind = sending.hold.unasked === true ? "unavailable" : "ambiguous"
   const doubtful = (error: string) => failed(sending, tried, kind, error)
   if (!parts.queue.configured) return doubtful(reason)
-  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs)))
-    return doubtful(`${reason}; ${NOT_HELD}`)
+  if (!(yield* holdsFor(parts, sending, request.provider, afterwardsMs(parts) - parts.config.dbTimeoutMs))) {
+    sending.trace.waitsForKey = true
+    return doubtful(`${reason}; not deferred, since the database does not say whether the key is still held`)
+  }
   const now = yield* storeNow(time)
   const scheduled = delayBefore(1, parts.config.deferDelaysSeconds, now - firstAttemptAt)
   const delay = scheduled === undefined ? undefined : Math.max(scheduled, leastSeconds ?? 0)

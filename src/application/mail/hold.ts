@@ -106,25 +106,20 @@ export const mayLeave = Effect.fnUntraced(function* (
 /** The error of a send that could not note in its claim that a request leaves, and so asked no provider, or no further one. */
 const NOT_KEPT = "the key's claim could not be kept, since the database did not answer"
 
-/** The error of a send in doubt that may have lost its key, and so queued no retry. */
-export const NOT_HELD = "not deferred, since the database does not say whether the key is still held"
-
-/** Whether a send failed for want of the database: its key tells how it goes on, once that answers. */
-export const isForTheKeyToTell = (error: string | null): boolean =>
-  error !== null && [NOT_KEPT, NOT_HELD].some((reason) => error.endsWith(reason))
-
 /**
  * The claim, which this call still holds, could not say that its first request leaves: nothing was asked of anybody. A key in doubt
  * stays so, and is no refusal: a refusal would be the last word on it.
  */
 export const unbegun = (sending: Sending, tried: Tried): SendResult => {
   sending.hold.ownKind = sending.hold.doubtful ? undefined : "unavailable"
+  sending.trace.waitsForKey = true
   return failed(sending, tried, stickyKind(sending.hold.doubtful, "unavailable"), NOT_KEPT)
 }
 
 /** The claim could not say that a request leaves, or is not this call's any more: nothing is asked, and nothing is certain. */
 export const unmoved = (sending: Sending, tried: Tried, refusal: string | undefined): SendResult => {
   sending.hold.ownKind = undefined
+  sending.trace.waitsForKey = true
   const provider = sending.hold.openAt ?? sending.trace.attempts.at(-1)?.provider ?? tried.provider
   const error = refusal === undefined ? NOT_KEPT : `${refusal}; ${NOT_KEPT}`
   return failed(sending, { ...tried, provider }, "ambiguous", error)

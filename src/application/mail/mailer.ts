@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
 import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
-import { type SendDetails, withoutDropped } from "../../domain/mail/deferred-send.ts"
+import { detailsOf, type SendDetails, withoutDropped } from "../../domain/mail/deferred-send.ts"
 import { afterFailure, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {
   makeMessage,
@@ -45,7 +45,7 @@ import { doubtOf, newTrace } from "./trace.ts"
 import { Traceparent } from "./traceparent.ts"
 import { reportUnclaimed } from "./unclaimed.ts"
 import { linked, oneClickOf } from "./unsubscribe-links.ts"
-import { detailsOf, requestFor } from "./vendor-request.ts"
+import { requestFor } from "./vendor-request.ts"
 
 /**
  * Outbound mail (MAIL-1): suppression look-up, primary, fallback only after proof that the primary did not accept, one row.

@@ -146,7 +146,7 @@ export const rowOf = (
   { costUsd, primary }: MailerConfig["Service"],
   result: SendResult,
   details: SendDetails,
-  { attempts, retryAt, withheld }: Trace,
+  { attempts, retryAt, waitsForKey, withheld }: Trace,
   settle: RecordSend["settle"]
 ): RecordSend => ({
   rowId: result.sendId,
@@ -160,5 +160,6 @@ export const rowOf = (
   costUsd: result.ok ? costUsd[result.provider ?? primary] : null,
   attempts,
   retryAt,
+  waitsForKey,
   settle
 })

@@ -11,6 +11,8 @@ export interface Trace {
   retryAt: number | null
   /** Recipients that the provider withheld from the mail that it accepted, each `true`. */
   withheld: ReadonlyMap<string, true>
+  /** See `RecordSend`. */
+  waitsForKey?: true
 }
 
 export const newTrace = (): Trace => ({ attempts: [], retryAt: null, withheld: new Map() })

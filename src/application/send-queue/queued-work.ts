@@ -7,7 +7,6 @@ import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
 import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
-import { isForTheKeyToTell } from "../mail/hold.ts"
 import { countSend } from "../mail/metrics.ts"
 import { bounded } from "../mail/retry-store.ts"
 import type { SendParts, Terms } from "../mail/sending.ts"
@@ -142,7 +141,7 @@ export const moveOf = (queue: Pacing, work: QueuedWork, row: RecordSend): QueueM
       record: row
     })
   }
-  if (row.outcome === "failed" && isForTheKeyToTell(error)) return { ...waitForKey(work), tried, error }
+  if (row.outcome === "failed" && row.waitsForKey === true) return { ...waitForKey(work), tried, error }
   if (mayGoBack(row.outcome, row.errorKind, isFree)) {
     work.refusals += 1
     const dueMs = waitMs(queue, work)

@@ -47,21 +47,23 @@ export interface ProgressMoment {
   readonly data: ProgressData
 }
 
+/** What every moment of a file has. */
+const dataOf = ({ id, jobId, progress: { done, total } }: StoredFile, status: string): ProgressData => ({
+  fileId: id,
+  jobId,
+  status,
+  phase: null,
+  done,
+  total,
+  readyPages: []
+})
+
 /**
  * A file's state as a watcher of its conversion sees it. The file of a cancelled job reads `uploaded`; so does one that was never
  * converted: `cancelled` is reported only where there was a job.
  */
 export const momentOf = (file: StoredFile, readyPages: ReadonlyArray<PageRange> = []): ProgressMoment => {
-  const { done, total } = file.progress
-  const data = {
-    fileId: file.id,
-    jobId: file.jobId,
-    status: file.jobStatus ?? file.status,
-    phase: file.phase,
-    done,
-    total,
-    readyPages
-  }
+  const data = { ...dataOf(file, file.jobStatus ?? file.status), phase: file.phase, readyPages }
   switch (file.status) {
     case "completed":
       return { event: "completed", data: { ...data, status: "completed" } }
@@ -80,18 +82,7 @@ export const momentOf = (file: StoredFile, readyPages: ReadonlyArray<PageRange> 
 /** The moment that a deleted file's watcher gets: a conversion under way is cancelled with the file, else nothing is reported. */
 export const momentOfDeleted = (file: StoredFile): ProgressMoment | undefined =>
   file.status === "processing" || file.status === "chunked_processing"
-    ? {
-        event: "cancelled",
-        data: {
-          fileId: file.id,
-          jobId: file.jobId,
-          status: "cancelled",
-          phase: null,
-          done: 0,
-          total: 0,
-          readyPages: []
-        }
-      }
+    ? { event: "cancelled", data: { ...dataOf(file, "cancelled"), done: 0, total: 0 } }
     : undefined
 
 /** Whether the file shows a conversion under way that is not the one it shows now: that one has ended meanwhile. */
@@ -112,17 +103,7 @@ export const momentOfReplaced = (
       : ended === "completed" || resultKey !== known.resultKey
         ? "completed"
         : "failed"
-  const { done, total } = known.progress
-  const data = {
-    fileId: known.id,
-    jobId: known.jobId,
-    status: event,
-    phase: null,
-    done,
-    total,
-    readyPages: []
-  }
-  return { event, data }
+  return { event, data: dataOf(known, event) }
 }
 
 /** Whether two moments look the same to a watcher. */

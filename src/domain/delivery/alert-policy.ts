@@ -26,6 +26,14 @@ export type AlertChannel = keyof typeof ALERT_CHANNELS
 
 export const CHANNEL_NAMES = Object.keys(ALERT_CHANNELS) as ReadonlyArray<AlertChannel>
 
+/** The channels of vendors' chats, which take text. */
+export type ChatChannel = Exclude<AlertChannel, "email">
+
+/** The settings of all channels, for a sentence that says what is missing. */
+export const CHANNEL_SETTINGS = Object.values(ALERT_CHANNELS)
+  .map(({ settings }) => settings)
+  .join(", or ")
+
 /** One value for each channel. */
 export type PerChannel<A> = Readonly<Record<AlertChannel, A>>
 

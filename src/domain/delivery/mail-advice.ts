@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_WINDOW_MS } from "../mail/failover.ts"
 import { dedupes, isProvider } from "../mail/provider.ts"
-import { isUndelivered } from "../mail/status.ts"
+import { type EmailStatus, isUndelivered } from "../mail/status.ts"
 import type { Mood } from "../mood.ts"
 import type { MailStory, StoryRow } from "./mail-story.ts"
 
@@ -161,20 +161,17 @@ const afterDelivery = (row: StoryRow): string => {
     : ""
 }
 
-const BY_STATUS: ReadonlyMap<string, Omit<Advice, "steps">> = new Map([
-  ["sent", { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." }],
-  [
-    "delivery_delayed",
-    {
-      mood: "wait",
-      title: "The recipient’s server keeps it waiting",
-      why: "The provider keeps trying by itself."
-    }
-  ],
-  ["delivered", { mood: "good", title: "Delivered", why: "The recipient’s server took it." }],
-  ["opened", { mood: "good", title: "Delivered and opened", why: "The recipient opened it." }],
-  ["clicked", { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }]
-])
+const BY_STATUS = {
+  sent: { mood: "", title: "Accepted by the provider", why: "No delivery event has come yet." },
+  delivery_delayed: {
+    mood: "wait",
+    title: "The recipient’s server keeps it waiting",
+    why: "The provider keeps trying by itself."
+  },
+  delivered: { mood: "good", title: "Delivered", why: "The recipient’s server took it." },
+  opened: { mood: "good", title: "Delivered and opened", why: "The recipient opened it." },
+  clicked: { mood: "good", title: "Delivered and read", why: "The recipient followed a link in it." }
+} as const satisfies Partial<Record<EmailStatus, Omit<Advice, "steps">>>
 
 /** A mail's state in words, and what to do next. */
 export const adviceOn = (story: MailStory, known: Known): Advice => {
@@ -216,7 +213,7 @@ export const adviceOn = (story: MailStory, known: Known): Advice => {
       return row.error_kind === "ambiguous" ? doubtful(row, known) : refused(row)
     default: {
       if (isUndelivered(row)) return undelivered(story, row)
-      const advice = BY_STATUS.get(row.status)!
+      const advice = BY_STATUS[row.status]
       return { ...advice, why: advice.why + afterDelivery(row), steps: [say("Nothing to do.")] }
     }
   }

@@ -1,9 +1,11 @@
 import { Schema, Option } from "effect"
 
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../ids.ts"
+import { addressKey, addressOf } from "./address.ts"
 import { withinWindow } from "./failover.ts"
+import { type Message, recipientKeys } from "./message.ts"
 import { Provider } from "./provider.ts"
-import { Category } from "./suppression/policy.ts"
+import { type BlockReason, Category } from "./suppression/policy.ts"
 
 /**
  * The vendor's request as it goes over the wire, as JSON. Only the adapter that made it reads it; it is queued unchanged,
@@ -44,6 +46,25 @@ export const SendDetails = Schema.Struct({
   traceparent: Schema.optionalKey(Schema.String)
 })
 export type SendDetails = typeof SendDetails.Type
+
+/** What the rows of a send have in common; `mailed` is the message without the suppressed recipients. */
+export const detailsOf = (
+  message: Message,
+  mailed: Message,
+  blocked: ReadonlyMap<string, BlockReason>,
+  key: Pick<SendDetails, "idempotencyKey" | "keyHash" | "keyTag" | "traceparent">
+): SendDetails => ({
+  category: message.category,
+  ...(message.list === undefined ? {} : { list: message.list }),
+  source: message.source,
+  from: addressOf(message.from),
+  to: mailed.to.map(addressKey),
+  others: [...mailed.cc, ...mailed.bcc].map(addressKey),
+  dropped: recipientKeys(message).filter((address) => blocked.has(address)),
+  subject: message.subject,
+  ...(Object.keys(message.tags).length === 0 ? {} : { tags: message.tags }),
+  ...key
+})
 
 /** The tag that the requests of a send carry. */
 export const tagOf = ({ keyHash, keyTag }: SendDetails): KeyTag | undefined =>

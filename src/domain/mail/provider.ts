@@ -17,6 +17,8 @@ interface ProviderFacts {
   readonly pace: Rate
   /** What to look at when no delivery events of it come; null where it reports none. */
   readonly whenSilent: string | null
+  /** Where to find its DNS records; null where its API lists them. */
+  readonly records: string | null
 }
 
 /** The providers by their neutral names. The database decides by the same record (`provider_dedupes`). */
@@ -26,7 +28,8 @@ export const PROVIDERS = {
     dedupes: true,
     throughFunctions: true,
     pace: { rate: 2, least: 2, most: null },
-    whenSilent: "the webhook, its signing secret and the poll"
+    whenSilent: "the webhook, its signing secret and the poll",
+    records: null
   },
   provider_b: {
     vendor: "Amazon SES",
@@ -34,14 +37,16 @@ export const PROVIDERS = {
     throughFunctions: false,
     // Of a new account out of its sandbox.
     pace: { rate: 14, least: 0.1, most: null },
-    whenSilent: "the event bus rule, its API destination and the webhook secret"
+    whenSilent: "the event bus rule, its API destination and the webhook secret",
+    records: null
   },
   smtp: {
     vendor: "an SMTP relay",
     dedupes: false,
     throughFunctions: false,
     pace: { rate: 0, least: 0, most: 0 },
-    whenSilent: null
+    whenSilent: null,
+    records: "ask who runs the relay for the records of SPF and DKIM"
   },
   postmark: {
     vendor: "Postmark",
@@ -49,7 +54,8 @@ export const PROVIDERS = {
     throughFunctions: true,
     // It names no rate, and refuses what is too fast.
     pace: { rate: 0, least: 0, most: 0 },
-    whenSilent: "the webhooks of its message streams, their user name and password"
+    whenSilent: "the webhooks of its message streams, their user name and password",
+    records: "its records are at account.postmarkapp.com under Sender Signatures"
   }
 } as const satisfies Readonly<Record<string, ProviderFacts>>
 
@@ -84,7 +90,13 @@ export const ReportingProvider = Schema.Literals(Provider.literals.filter(report
 /** Tried first where the settings name none. */
 export const DEFAULT_PRIMARY = "provider_a" satisfies Provider
 
-/** The one whose list of mails is asked for events that no webhook reported (EVENT-30). */
+/** The fallback of a first run that names neither and simulates all: so a newcomer sees a fail-over. */
+export const FIRST_FALLBACK = "provider_b" satisfies Provider
+
+/** The one that is as slow as its vendor while it is simulated, where `SIMULATE_VENDOR_LIMITS` says so. */
+export const LIMITED_PROVIDER = "provider_a" satisfies Provider
+
+/** The one that is asked for its list of mails, for events that no webhook reported (EVENT-30). */
 export const POLLED_PROVIDER = "provider_a" satisfies Provider
 
 /** The one whose events come back as delivery reports by mail (RETURN-4). */
@@ -110,7 +122,7 @@ export const providersNamed = ({
 export const isPolled = (provider: Provider): boolean =>
   provider === POLLED_PROVIDER || provider === "postmark"
 
-/** The one that outreach mail is pinned to: it has configuration sets, one of which tells its events from others (EVENT-70). */
+/** The one that outreach mail is pinned to: it has configuration sets, one of which separates its events from others (EVENT-70). */
 export const OUTREACH_PROVIDER = "provider_b" satisfies Provider
 
 /** Reviews the account when too much bounces or is reported as spam (EVENT-40). */

@@ -1,6 +1,11 @@
 import { Context, Data, type Effect } from "effect"
 
-import { type AlertType, perChannel, type PerChannel } from "../../domain/delivery/alert-policy.ts"
+import {
+  type AlertType,
+  type ChatChannel,
+  perChannel,
+  type PerChannel
+} from "../../domain/delivery/alert-policy.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Which channels each type of alert goes to. */
@@ -24,15 +29,17 @@ export class AlertPreferences extends Context.Service<
 /** The chat did not accept the message, or it is not known whether it did. `message` holds no secret. */
 export class ChatFailure extends Data.TaggedError("ChatFailure")<{ readonly message: string }> {}
 
-/** The chat that admin alerts go to. */
-export class Chat extends Context.Service<
-  Chat,
-  {
-    /** False where no bot or no chat is set: nothing can be posted. */
-    readonly configured: boolean
-    /** Where that is, for people. */
-    readonly where?: string | undefined
-    /** Posts plain text; a text too long for the chat is cut. Ends within about ten seconds. */
-    readonly post: (text: string) => Effect.Effect<void, ChatFailure>
-  }
->()("postlane/ports/Chat") {}
+/** A chat that admin alerts go to. */
+export interface Chat {
+  /** False where no bot or no chat is set: nothing can be posted. */
+  readonly configured: boolean
+  /** Where that is, for people. */
+  readonly where?: string | undefined
+  /** Posts plain text; a text too long for the chat is cut. Ends within about ten seconds. */
+  readonly post: (text: string) => Effect.Effect<void, ChatFailure>
+}
+
+/** The chats, each by the name of its channel. */
+export class Chats extends Context.Service<Chats, Readonly<Record<ChatChannel, Chat>>>()(
+  "postlane/ports/Chats"
+) {}

@@ -1,44 +1,12 @@
 import { Context, type Effect } from "effect"
 
-import type { EmailLogRow, EmailStat } from "../../domain/delivery/email-log-row.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import type { EmailLogRow, EmailLogSearch, EmailStat } from "../../domain/delivery/email-log-row.ts"
 import type { EmailStatus } from "../../domain/mail/status.ts"
 import type { InvalidCursor } from "../cursor.ts"
 import type { StoreUnavailable } from "../store-unavailable.ts"
 
 /** Most rows of one page. */
 export const MAX_EMAIL_LOG_PAGE = 200
-
-/** Which rows are meant. All given filters must match. */
-export interface EmailLogSearch {
-  readonly status?: EmailStatus | undefined
-  readonly category?: string | undefined
-  readonly provider?: Provider | undefined
-  /** An address; matches a recipient exactly, ignoring case: To, Cc, Bcc, or dropped. */
-  readonly recipient?: string | undefined
-  /** Matches a part of the subject, ignoring case; `%` and `_` are no wildcards. */
-  readonly subject?: string | undefined
-  /** The id of a row, a UUID. */
-  readonly id?: string | undefined
-  /** An idempotency key, exactly. */
-  readonly key?: string | undefined
-  /** A provider's id of a message, exactly. */
-  readonly providerMessageId?: string | undefined
-  /**
-   * One text for all of these: an id, an idempotency key, a provider's id or an address, exactly; where no row has it, a part of an address
-   * or of the subject.
-   */
-  readonly search?: string | undefined
-  /** Where the send came from, exactly. */
-  readonly source?: string | undefined
-  /** A tag of the request; without a value: whatever its value. */
-  readonly tag?: { readonly name: string; readonly value: string | undefined } | undefined
-  /** Only the newest row of each idempotency key: the other filters compare that row. A row without a key counts as one mail. */
-  readonly byMail?: boolean | undefined
-  /** The first and the last day, UTC, `YYYY-MM-DD`. */
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-}
 
 /** Which page of them. */
 export interface EmailLogFilter extends EmailLogSearch {
@@ -88,7 +56,7 @@ interface EmailLogCounts {
 }
 
 /** Which changes. */
-export interface EmailLogChanges extends Omit<EmailLogFilter, "byMail"> {
+export interface EmailLogChanges extends Omit<EmailLogFilter, "by"> {
   /** A moment, ISO 8601. */
   readonly changedSince: string
 }

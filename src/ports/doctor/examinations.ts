@@ -8,12 +8,11 @@ import type { MxRecord } from "../../domain/doctor/dns-records.ts"
 import type { EventFacts } from "../../domain/doctor/event-delivery.ts"
 import type { ModelFacts } from "../../domain/doctor/model.ts"
 import type { BucketProbe, ObjectStoreFacts } from "../../domain/doctor/objects.ts"
-import type { PostmarkFacts } from "../../domain/doctor/postmark.ts"
-import type { ProviderAFacts } from "../../domain/doctor/provider-a.ts"
 import type { ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import type { QueueFacts } from "../../domain/doctor/queue.ts"
-import type { RelayFacts } from "../../domain/doctor/relay.ts"
 import type { ServedFacts } from "../../domain/doctor/served.ts"
+import type { Verdict } from "../../domain/doctor/verdict.ts"
+import type { Provider } from "../../domain/mail/provider.ts"
 import type { CloudAlarms } from "./cloud-alarms.ts"
 
 /** The resolver did not answer, or refused. `message` is for people. */
@@ -47,11 +46,10 @@ export class Examinations extends Context.Service<
     /** Writes, reads and removes one small object in each bucket. */
     readonly probes: Effect.Effect<ReadonlyArray<BucketProbe>> | undefined
     readonly objects: Effect.Effect<ReadonlyArray<ObjectStoreFacts>> | undefined
-    readonly providerA: Effect.Effect<ProviderAFacts> | undefined
+    /** What the accounts of the providers say. */
+    readonly providers: ReadonlyMap<Provider, Effect.Effect<ReadonlyArray<Verdict>>>
+    /** What the account says that others ask about, too. */
     readonly providerB: Effect.Effect<ProviderBFacts> | undefined
-    /** Connects and logs in. */
-    readonly smtp: Effect.Effect<RelayFacts> | undefined
-    readonly postmark: Effect.Effect<PostmarkFacts> | undefined
     readonly queue: Effect.Effect<QueueFacts> | undefined
     /** Whether the server that others reach has the secrets of this machine. */
     readonly served: Effect.Effect<ServedFacts> | undefined

@@ -112,6 +112,8 @@ export interface RecordSend {
   readonly attempts: ReadonlyArray<Attempt>
   /** When the retry of a deferral is due, milliseconds since the epoch. */
   readonly retryAt: number | null
+  /** It failed since the database did not answer: how it continues depends on its key. Not stored. */
+  readonly waitsForKey?: true | undefined
   /** Settles the claim of `owner`; a claim that has passed to another owner is left alone. */
   readonly settle: ClaimEnd | undefined
 }

@@ -1,4 +1,4 @@
-import { Console, Effect, Layer, Option, Schedule } from "effect"
+import { Console, Effect, Layer, Option, Record, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
 
 import * as EmailLog from "../../adapters/postgres/delivery/email-log-query.ts"
@@ -270,24 +270,10 @@ export const log = Command.make("log", flags, (input) =>
     Effect.gen(function* () {
       const fault = faultOf(input)
       if (fault !== undefined) return yield* new CommandFailed({ message: fault })
-      const tag = Option.getOrUndefined(input.tag)
-      const filter: Asked = {
-        status: Option.getOrUndefined(input.status),
-        category: Option.getOrUndefined(input.category),
-        provider: Option.getOrUndefined(input.provider),
-        recipient: Option.getOrUndefined(input.recipient),
-        subject: Option.getOrUndefined(input.subject),
-        source: Option.getOrUndefined(input.source),
-        tag: tag === undefined ? undefined : { name: tag, value: Option.getOrUndefined(input.tagValue) },
-        byMail: input.byMail,
-        changedSince: Option.getOrUndefined(input.changedSince),
-        key: Option.getOrUndefined(input.key),
-        id: Option.getOrUndefined(input.id),
-        providerMessageId: Option.getOrUndefined(input.messageId),
-        cursor: Option.getOrUndefined(input.cursor),
-        limit: input.limit
-      }
-      const run = input.follow ? follow(filter) : input.all ? allPages(filter) : onePage(filter)
+      const { all, byMail, follow: follows, limit, ...optional } = input
+      const given = Record.map(optional, Option.getOrUndefined) as Omit<Asked, "by" | "limit">
+      const filter: Asked = { ...given, by: byMail ? "mail" : undefined, limit }
+      const run = follows ? follow(filter) : all ? allPages(filter) : onePage(filter)
       yield* onDatabase(() => Effect.provide(run, Layer.fresh(EmailLog.layer)))
     })
   )

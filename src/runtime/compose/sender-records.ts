@@ -3,7 +3,7 @@ import { Effect, Layer, Record as Records, Result } from "effect"
 import type { CredentialSource } from "../../adapters/ses/credentials.ts"
 import type { IdentityFacts, ProviderBFacts } from "../../domain/doctor/provider-b.ts"
 import { type DnsRecord, recordsOfA, recordsOfB, sharedRecords } from "../../domain/doctor/sender-records.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import { Provider, PROVIDERS } from "../../domain/mail/provider.ts"
 import { SenderRecords } from "../../ports/doctor/sender-records.ts"
 import type { Settings } from "../settings/settings.ts"
 
@@ -39,12 +39,8 @@ export const usesReally = (
 export const usesProviderB = (settings: Omit<SenderSettings, "domains" | "providerB">): boolean =>
   usesReally(settings).provider_b
 
-/** Account, identity and sets of `provider_b`; undefined where it is not used. */
-export const examineProviderB = ({
-  credentials,
-  settings
-}: Asking): Effect.Effect<ProviderBFacts> | undefined => {
-  if (!usesProviderB(settings)) return undefined
+/** Account, identity and sets of `provider_b`. */
+export const accountOfB = ({ credentials, settings }: Asking): Effect.Effect<ProviderBFacts> => {
   const { configurationSet, endpoint, outreachConfigurationSet, region } = settings.providerB
   return Effect.flatMap(
     Effect.promise(() => import("../../adapters/ses/account.ts")),
@@ -59,6 +55,10 @@ export const examineProviderB = ({
       })
   )
 }
+
+/** Its account, where it is used. */
+export const examineProviderB = (asking: Asking): Effect.Effect<ProviderBFacts> | undefined =>
+  usesProviderB(asking.settings) ? accountOfB(asking) : undefined
 
 /** What `provider_a` asks for. */
 export const askedByA = Effect.fnUntraced(function* ({
@@ -105,12 +105,6 @@ export const askedByB = Effect.fnUntraced(function* (
 
 const NOTHING: Asked = { records: [], notes: [] }
 
-/** Providers whose DNS records no API lists. */
-const BY_HAND: Readonly<Record<"smtp" | "postmark", string>> = {
-  smtp: "smtp: ask who runs the relay for the records of SPF and DKIM",
-  postmark: "postmark: its records are at account.postmarkapp.com under Sender Signatures"
-}
-
 /** The records that the providers of the settings ask for; of a simulated one, which sends nothing, none. */
 export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
   const { settings } = asking
@@ -137,7 +131,10 @@ export const layer = (asking: Asking): Layer.Layer<SenderRecords> => {
           ],
           { concurrency: "unbounded" }
         )
-        const byHand = (["smtp", "postmark"] as const).filter(uses).map((provider) => BY_HAND[provider])
+        const byHand = Provider.literals.filter(uses).flatMap((provider) => {
+          const { records } = PROVIDERS[provider]
+          return records === null ? [] : [`${provider}: ${records}`]
+        })
         return {
           records: [
             ...a.records,

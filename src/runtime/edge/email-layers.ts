@@ -27,6 +27,7 @@ import { Deferrals } from "../../ports/mail/deferrals.ts"
 import { MailObjects } from "../../ports/object-store.ts"
 import { intakeConfig, replyChannel } from "../compose/inbound/inbound-parts.ts"
 import { type Database, edgeDatabase } from "../compose/mail/mail.ts"
+import { PROVIDER_AREAS } from "../settings/providers.ts"
 import type { Settings } from "../settings/settings.ts"
 import type { Bindings } from "./bindings.ts"
 import { edgeCrypto, edgeMailerOn } from "./mailer.ts"
@@ -40,13 +41,10 @@ export const MAIL_WORKER_GROUPS: ReadonlySet<string> = new Set([
   "domains",
   "events",
   "intake",
-  "postmark",
-  "providerA",
-  "providerB",
+  ...PROVIDER_AREAS,
   "retryQueue",
   "sending",
-  "service",
-  "smtp"
+  "service"
 ])
 
 /** What the worker works with. */

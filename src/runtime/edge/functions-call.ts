@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 
 import { invalidRequest, problem, type Problem, problemResponse } from "../../adapters/http/server/problem.ts"
 import { unknownName } from "../../domain/nearest-name.ts"
+import { WEBHOOK_AREAS } from "../settings/providers.ts"
 import type { Settings } from "../settings/settings.ts"
 import { type Bindings, readBindings, presents, readBody } from "./bindings.ts"
 import { closeConnections } from "./close-connections.ts"
@@ -36,8 +37,7 @@ interface FunctionParts {
 const GROUPS: ReadonlySet<string> = new Set([
   "access",
   "database",
-  "postmark",
-  "providerA",
+  ...WEBHOOK_AREAS,
   "events",
   "domains",
   "service"

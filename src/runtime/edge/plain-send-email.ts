@@ -9,6 +9,7 @@ import { decodeSendRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import { lineLogger, type LogSink, type Scrub, scrubOf } from "../process/log-lines.ts"
 import { providerNeeds } from "../settings/checks.ts"
+import { PROVIDER_AREAS } from "../settings/providers.ts"
 import { decodeSettings, type Env, type SettingProblem, type Settings } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 
@@ -108,10 +109,7 @@ const MAIL_AREAS: ReadonlySet<string> = new Set([
   "domains",
   "database",
   "sending",
-  "providerA",
-  "providerB",
-  "smtp",
-  "postmark",
+  ...PROVIDER_AREAS,
   "cloud",
   "retryQueue"
 ])

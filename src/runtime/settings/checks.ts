@@ -4,9 +4,10 @@ import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { webhookSecretForm } from "../../domain/doctor/webhook-secret.ts"
 import { EXCHANGE_ONLINE } from "../../domain/inbound/sender-authenticity.ts"
 import { greatest } from "../../domain/lists.ts"
-import type { Provider } from "../../domain/mail/provider.ts"
+import { Provider } from "../../domain/mail/provider.ts"
 import { nearestName } from "../../domain/nearest-name.ts"
 import type { complete, Env, SettingProblem, Settings } from "./complete.ts"
+import { needsOf } from "./providers.ts"
 import { SETTINGS, type SettingName, type Values } from "./table.ts"
 
 /** Longest delay of a message that Amazon SQS takes. */
@@ -90,21 +91,19 @@ export const contradictions = ({
  * Of provider_b nothing: it may have the machine's own credentials.
  */
 export const providerNeeds = (
-  settings: Pick<Settings, "embedded" | "postmark" | "providerA" | "sending" | "smtp">,
+  settings: Pick<Settings, "embedded" | "sending">,
   readable: Given["readable"] = () => true
 ) => {
-  const { embedded, postmark, providerA, sending, smtp } = settings
-  const lacks = (provider: Provider, own: unknown) =>
-    uses(settings, provider) && !embedded && own === undefined && readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")
-  const place = (provider: Provider) => (sending.primary === provider ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK")
-  return [
-    ...when(lacks("provider_a", providerA.apiKey), "PROVIDERA_API_KEY")`
-      is required, since provider_a is ${place("provider_a")}: set it, choose provider_b, or EMAIL_PRIMARY=none for documents alone`,
-    ...when(lacks("smtp", smtp) && readable("SMTP_URL"), "SMTP_URL")`
-      is required, since smtp is ${place("smtp")}: smtps://user:password@host:465, or smtp://user:password@host:587`,
-    ...when(lacks("postmark", postmark.serverToken), "POSTMARK_SERVER_TOKEN")`
-      is required, since postmark is ${place("postmark")}: copy it from the server's API tokens`
-  ]
+  const { embedded, sending } = settings
+  return embedded || !readable("EMAIL_PRIMARY", "EMAIL_FALLBACK")
+    ? []
+    : Provider.literals.flatMap((provider) => {
+        const needs = needsOf(provider)
+        if (needs === undefined || !uses(settings, provider) || !readable(needs.setting)) return []
+        const place = sending.primary === provider ? "EMAIL_PRIMARY" : "EMAIL_FALLBACK"
+        return when(!sending.isConfigured[provider], needs.setting)`
+          is required, since ${provider} is ${place}: ${needs.how}`
+      })
 }
 
 /** What stops a start in production, and degrades the library and an embedded run. */

@@ -1,10 +1,17 @@
-import { Record as Records, Redacted } from "effect"
+import { Record as Records, Redacted, Struct } from "effect"
 
 import { modelFacts } from "../../adapters/bedrock/models.ts"
 import { addressOf, type Mailbox } from "../../domain/mail/address.ts"
-import { DEFAULT_PRIMARY, type Provider, PROVIDERS } from "../../domain/mail/provider.ts"
+import {
+  DEFAULT_PRIMARY,
+  FIRST_FALLBACK,
+  LIMITED_PROVIDER,
+  Provider,
+  PROVIDERS
+} from "../../domain/mail/provider.ts"
 import { fixedRate } from "../../domain/mail/rate.ts"
 import type { PaceLimit } from "../../ports/mail/send-queue.ts"
+import { PROVIDER_AREAS, PROVIDER_SETTINGS, rateOf } from "./providers.ts"
 import type { DeferQueueAddress } from "./shapes.ts"
 import type { Values } from "./table.ts"
 
@@ -86,12 +93,7 @@ const cloudOf = ({
 type OfEach = Readonly<Record<Provider, boolean>>
 
 /** Which providers have an account in the settings: for provider_b, access keys. */
-const configuredOf = ({ cloud, postmark, providerA, smtp }: Values): OfEach => ({
-  provider_a: providerA.apiKey !== undefined,
-  provider_b: cloudOf(cloud).credentials !== undefined,
-  smtp: smtp.url !== undefined,
-  postmark: postmark.serverToken !== undefined
-})
+const configuredOf = (values: Values): OfEach => Records.map(PROVIDER_SETTINGS, ({ isSet }) => isSet(values))
 
 /** Which providers are simulated: embedded, those that are not configured. */
 const simulatedOf = (values: Values, embedded: boolean): OfEach => {
@@ -108,11 +110,11 @@ const fallbackOf = (values: Values, embedded: boolean) => {
   if (primary === "none") return undefined
   if (fallback !== undefined) return fallback === (primary ?? DEFAULT_PRIMARY) ? undefined : fallback
   const allSimulated = Object.values(simulatedOf(values, embedded)).every(Boolean)
-  return allSimulated && primary === undefined ? "provider_b" : undefined
+  return allSimulated && primary === undefined ? FIRST_FALLBACK : undefined
 }
 
 const sendingOf = (values: Values, embedded: boolean) => {
-  const { domains, postmark, providerA, providerB, sending } = values
+  const { domains, sending } = values
   const from: Mailbox = domains.from ?? { name: "Postlane", local: "noreply", domain: domains.sender }
   return {
     ...sending,
@@ -122,12 +124,7 @@ const sendingOf = (values: Values, embedded: boolean) => {
     fallback: fallbackOf(values, embedded),
     from,
     /** USD a message. */
-    costUsd: {
-      provider_a: providerA.costUsd,
-      provider_b: providerB.costUsd,
-      smtp: 0,
-      postmark: postmark.costUsd
-    },
+    costUsd: Records.map(PROVIDER_SETTINGS, ({ costUsd }) => costUsd(values)),
     isConfigured: configuredOf(values),
     simulates: simulatedOf(values, embedded)
   }
@@ -189,24 +186,20 @@ const queueAddress = (env: Env, values: Values, embedded: boolean): DeferQueueAd
 }
 
 const sendQueueOf = (values: Values, embedded: boolean) => {
-  const { concurrency, maxAgeHours, rateA, rateB, vendorLimits } = values.sendQueue
+  const { concurrency, maxAgeHours, vendorLimits } = values.sendQueue
   const isSimulated = simulatedOf(values, embedded)
   const pace = (provider: Provider, set: number | undefined): PaceLimit => {
-    const isFree = isSimulated[provider] && !(vendorLimits && provider === "provider_a")
+    const isFree = isSimulated[provider] && !(vendorLimits && provider === LIMITED_PROVIDER)
     return { provider, ...(set === undefined && !isFree ? PROVIDERS[provider].pace : fixedRate(set ?? 0)) }
   }
   return {
     concurrency,
     maxAgeMs: maxAgeHours * 3_600_000,
     vendorLimits,
-    paces: [
-      pace("provider_a", rateA),
-      pace("provider_b", rateB),
-      pace("smtp", undefined),
-      pace("postmark", undefined)
-    ]
+    paces: Provider.literals.map((provider) => pace(provider, rateOf(provider, values)))
   }
 }
+
 const eventHooksOf = ({ eventHooks: { privateNetworks, secrets, url } }: Values, embedded: boolean) => ({
   /** The hook of the settings, if they name one; `secrets`: one, or two while one is being replaced. */
   own:
@@ -284,7 +277,6 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
   const embedded = service.embedded ?? options.embedded
   const baseUrl = service.baseUrl ?? listenerUrl(service.host, service.port)
   const internal = (path: string) => (options.edge === true ? undefined : `${baseUrl}/internal/${path}`)
-  const { alertEmail, chatApiBaseUrl, chatBotToken, chatId } = events
   return {
     /** True: parts that are not configured are embedded or simulated. */
     embedded,
@@ -308,6 +300,7 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     /** `hasPassword`: from the URL or from one of the key settings. */
     database: databaseOf(values.database),
     sending: sendingOf(values, embedded),
+    ...Struct.pick(values, PROVIDER_AREAS),
     ...providersOf(values),
     smtp: relayOf(values),
     /** Undefined: reports about mail of the relay are not taken. */
@@ -316,18 +309,14 @@ export const complete = (env: Env, values: Values, options: DecodeOptions) => {
     retryQueue: { ...values.retryQueue, address: queueAddress(env, values, embedded) },
     sendQueue: sendQueueOf(values, embedded),
     events: {
+      ...events,
       internalAlertUrl: events.internalAlertUrl ?? internal("email-alert"),
-      internalSendEmailUrl: events.internalSendEmailUrl ?? internal("send-email"),
-      pollSeconds: events.pollSeconds,
-      logKeepDays: events.logKeepDays
+      internalSendEmailUrl: events.internalSendEmailUrl ?? internal("send-email")
     },
     eventHooks: eventHooksOf(values, embedded),
     alerts: {
       /** Bare address. */
-      email: alertEmail === undefined ? undefined : addressOf(alertEmail),
-      chatBotToken,
-      chatId,
-      chatApiBaseUrl
+      email: events.alertEmail && addressOf(events.alertEmail)
     },
     intake: intakeOf(env, values),
     submission: submissionOf(values, embedded),

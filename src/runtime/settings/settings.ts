@@ -2,6 +2,7 @@ import { Result, Schema, SchemaIssue } from "effect"
 
 import { contradictions, degradations, edgeLimits, oddities, requirements, unknownNames } from "./checks.ts"
 import { complete, type DecodeOptions, type Env, type SettingProblem, type Settings } from "./complete.ts"
+import type { ProviderArea } from "./providers.ts"
 import { SETTINGS, Values } from "./table.ts"
 
 export { advice, requirements } from "./checks.ts"
@@ -16,13 +17,10 @@ export type MailSettings = Pick<
   | "domains"
   | "embedded"
   | "http"
-  | "postmark"
-  | "providerA"
-  | "providerB"
+  | ProviderArea
   | "retryQueue"
   | "sendQueue"
   | "sending"
-  | "smtp"
 >
 export type DeliverySettings = Pick<
   Settings,
@@ -34,9 +32,7 @@ export type DeliverySettings = Pick<
   | "eventHooks"
   | "events"
   | "http"
-  | "postmark"
-  | "providerA"
-  | "providerB"
+  | ProviderArea
 >
 export type AccountSettings = Pick<Settings, "access" | "alerts" | "domains" | "embedded" | "http">
 export type StoreSettings = Pick<

@@ -36,6 +36,7 @@ import {
 import { lineLogger, scrubOf } from "../process/log-lines.ts"
 import { layerTracedProviders } from "../process/traced.ts"
 import { withGeneratedSecrets } from "../settings/generated-secrets.ts"
+import { PROVIDER_AREAS } from "../settings/providers.ts"
 import { decodeSettings, type Settings } from "../settings/settings.ts"
 import { SETTINGS } from "../settings/table.ts"
 import { makeTestOutbox, type TestOutbox } from "./outbox.ts"
@@ -83,14 +84,7 @@ export interface SimulatedEmailOptions {
 export const FOLDER = "postlane-mail-"
 
 /** Settings of these areas are ignored: they name external services, which are simulated. */
-const OUTSIDE: ReadonlySet<string> = new Set([
-  "database",
-  "providerA",
-  "providerB",
-  "postmark",
-  "smtp",
-  "cloud"
-])
+const OUTSIDE: ReadonlySet<string> = new Set(["database", ...PROVIDER_AREAS, "cloud"])
 const OUTSIDE_NAMES: ReadonlySet<string> = new Set([
   ...SETTINGS.filter(({ area }) => OUTSIDE.has(area)).flatMap(({ alias, name }) => [name, alias ?? name]),
   "EMAIL_DEFER_QUEUE_URL"
@@ -109,11 +103,6 @@ const makeRecorder = (settings: Settings, database: MailDatabase) =>
   Effect.gen(function* () {
     const intake = yield* DeliveryIntake
     const log = yield* DeliveryLog
-    const secrets = {
-      webhookSecret: settings.providerA.webhookSecrets[0],
-      busSecret: settings.providerB.webhookSecret,
-      postmark: settings.postmark.webhook
-    }
     /** By the webhook of the request's path; what has none there comes by the bus. */
     const read = ({ body, headers, path }: ReturnType<typeof vendorRequests>[number]) => {
       const reader = Object.entries(intake.webhooks).find(([name]) => path.endsWith(`/${name}`))?.[1]
@@ -124,7 +113,7 @@ const makeRecorder = (settings: Settings, database: MailDatabase) =>
           ])
     }
     return Effect.fnUntraced(function* (event: SimulatedEvent) {
-      for (const request of vendorRequests(event, secrets))
+      for (const request of vendorRequests(event, settings))
         for (const one of yield* read(request)) if (one._tag === "Event") yield* log.record(one.event)
     }, Effect.orDie)
   }).pipe(Effect.provide([Intake.layer(settings), MemoryDeliveryLog.layer(database)]))

@@ -10,9 +10,9 @@ import { ReportingProvider } from "../../../src/domain/mail/provider.ts"
 import { type SimulatedEvent, SimulatedEventType } from "../../../src/ports/mail/simulated-mail.ts"
 
 const secrets = {
-  webhookSecret: Redacted.make(`whsec_${btoa("x".repeat(24))}`),
-  busSecret: Redacted.make("bus"),
-  postmark: { user: "postlane", password: Redacted.make("pä:ss") }
+  providerA: { webhookSecrets: [Redacted.make(`whsec_${btoa("x".repeat(24))}`)] },
+  providerB: { webhookSecret: Redacted.make("bus") },
+  postmark: { webhook: { user: "postlane", password: Redacted.make("pä:ss") } }
 }
 
 const MAIL: Omit<SimulatedEvent, "provider" | "type"> = {
@@ -51,5 +51,5 @@ it("postmark reports each recipient, with its credentials", () => {
   expect(requests.map(({ body }) => (JSON.parse(body) as { readonly Email: string }).Email)).toEqual(
     recipients
   )
-  expect(hasCredentials(requests[0]?.headers["authorization"], secrets.postmark)).toBe(true)
+  expect(hasCredentials(requests[0]?.headers["authorization"], secrets.postmark.webhook)).toBe(true)
 })

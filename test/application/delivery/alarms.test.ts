@@ -7,10 +7,10 @@ import { makeAlarmBoard, NOTHING } from "../../../src/adapters/memory/delivery/a
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
 import { ConfiguredProviders } from "../../../src/application/configured-providers.ts"
 import { layer as layerNotices, watchAlarms } from "../../../src/application/delivery/alarms.ts"
-import { AlertConfig } from "../../../src/application/delivery/alerts.ts"
+import { AlertConfig } from "../../../src/application/delivery/alert-ways.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
-import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { ChatFailure, Chats } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
 import type { StoreUnavailable } from "../../../src/ports/store-unavailable.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
@@ -46,18 +46,20 @@ const makeWorld = Effect.fnUntraced(function* (
       MemoryDeferrals.layer(mail.database),
       MailTemplates.layer,
       Layer.succeed(
-        Chat,
-        Chat.of({
-          configured: options.chat !== false,
-          post: (text) =>
-            world.chat === "dies"
-              ? Effect.andThen(
-                  Effect.sync(() => void posts.push(text)),
-                  Effect.die("killed")
-                )
-              : world.chat === "down"
-                ? Effect.fail(new ChatFailure({ message: "telegram: 502" }))
-                : Effect.sync(() => void posts.push(text))
+        Chats,
+        Chats.of({
+          chat: {
+            configured: options.chat !== false,
+            post: (text) =>
+              world.chat === "dies"
+                ? Effect.andThen(
+                    Effect.sync(() => void posts.push(text)),
+                    Effect.die("killed")
+                  )
+                : world.chat === "down"
+                  ? Effect.fail(new ChatFailure({ message: "telegram: 502" }))
+                  : Effect.sync(() => void posts.push(text))
+          }
         })
       )
     ]),

@@ -5,9 +5,9 @@ import { Effect, Layer } from "effect"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
 import { AlertPlaces, layer } from "../../../src/application/delivery/alert-places.ts"
-import { AlertConfig } from "../../../src/application/delivery/alerts.ts"
+import { AlertConfig } from "../../../src/application/delivery/alert-ways.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
-import { Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { ChatFailure, Chats } from "../../../src/ports/delivery/alert-channels.ts"
 import { makeHarness } from "../mail/harness.ts"
 
 const makeWorld = Effect.fnUntraced(function* (
@@ -23,14 +23,16 @@ const makeWorld = Effect.fnUntraced(function* (
       MemoryDeferrals.layer(mail.database),
       MailTemplates.layer,
       Layer.succeed(
-        Chat,
-        Chat.of({
-          configured: chat !== "none",
-          where: chat === "none" ? undefined : "a room",
-          post: (text) =>
-            chat === "fails"
-              ? Effect.fail(new ChatFailure({ message: "telegram: 403" }))
-              : Effect.sync(() => void posts.push(text))
+        Chats,
+        Chats.of({
+          chat: {
+            configured: chat !== "none",
+            where: chat === "none" ? undefined : "a room",
+            post: (text) =>
+              chat === "fails"
+                ? Effect.fail(new ChatFailure({ message: "telegram: 403" }))
+                : Effect.sync(() => void posts.push(text))
+          }
         })
       ),
       NodeCrypto.layer

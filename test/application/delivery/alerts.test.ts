@@ -6,16 +6,11 @@ import { TestClock } from "effect/testing"
 import * as MailTemplates from "../../../src/adapters/mail-templates/mail-templates.ts"
 import * as MemoryDeliveryLog from "../../../src/adapters/memory/delivery/delivery-log.ts"
 import * as MemoryDeferrals from "../../../src/adapters/memory/mail/deferrals.ts"
-import {
-  AlertConfig,
-  type AlertOutcome,
-  Alerts,
-  layer,
-  sweepAlerts
-} from "../../../src/application/delivery/alerts.ts"
+import { AlertConfig } from "../../../src/application/delivery/alert-ways.ts"
+import { type AlertOutcome, Alerts, layer, sweepAlerts } from "../../../src/application/delivery/alerts.ts"
 import { Mailer } from "../../../src/application/mail/mailer.ts"
 import type { FailedSend } from "../../../src/domain/delivery/delivery-event.ts"
-import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { AlertPreferences, ChatFailure, Chats } from "../../../src/ports/delivery/alert-channels.ts"
 import { anyId } from "../../support/any-id.ts"
 import { storeDown } from "../../support/worlds/store-down.ts"
 import { makeHarness } from "../mail/harness.ts"
@@ -70,13 +65,15 @@ const makeWorld = Effect.fnUntraced(function* (
       MemoryDeferrals.layer(mail.database),
       MailTemplates.layer,
       Layer.succeed(
-        Chat,
-        Chat.of({
-          configured: options.chat !== "none",
-          post: (text) =>
-            options.chat === "fails" || (options.chat === "flaps" && asked++ === 0)
-              ? Effect.fail(new ChatFailure({ message: "telegram: 403" }))
-              : Effect.sync(() => void posts.push(text))
+        Chats,
+        Chats.of({
+          chat: {
+            configured: options.chat !== "none",
+            post: (text) =>
+              options.chat === "fails" || (options.chat === "flaps" && asked++ === 0)
+                ? Effect.fail(new ChatFailure({ message: "telegram: 403" }))
+                : Effect.sync(() => void posts.push(text))
+          }
         })
       ),
       NodeCrypto.layer

@@ -4,14 +4,14 @@ import { TestClock } from "effect/testing"
 
 import { examine } from "../../../src/application/doctor/doctor.ts"
 import type { IdentityFacts, ProviderBFacts } from "../../../src/domain/doctor/provider-b.ts"
+import { verdictsOf } from "../../../src/domain/doctor/verdict.ts"
 import { Dns, DnsFailure, Examinations } from "../../../src/ports/doctor/examinations.ts"
 
 const OPTIONS = {
   sender: "mail.test",
   region: "us-east-1",
   visibilitySeconds: 60,
-  baseUrl: "https://api.mail.test",
-  postmarkUser: "postlane"
+  baseUrl: "https://api.mail.test"
 }
 
 const IDENTITY: IdentityFacts = {
@@ -74,10 +74,8 @@ const examinations = (parts: Partial<Examinations["Service"]>) =>
       probes: undefined,
       buckets: undefined,
       cloud: undefined,
-      providerA: undefined,
+      providers: new Map(),
       providerB: undefined,
-      smtp: undefined,
-      postmark: undefined,
       queue: undefined,
       served: undefined,
       ...parts
@@ -183,7 +181,12 @@ describe("the doctor", () => {
           })
         ),
         Effect.provide([
-          examinations({ database, providerA: Effect.succeed({ _tag: "SendOnly" }) }),
+          examinations({
+            database,
+            providers: new Map([
+              ["provider_a", Effect.succeed([verdictsOf("provider_a").ok("the key is valid")])]
+            ])
+          }),
           zone([])
         ])
       )

@@ -5,11 +5,8 @@ import { layer as layerLog } from "../../../src/adapters/postgres/delivery/email
 import { closeStatsDays, layer as layerStats } from "../../../src/adapters/postgres/delivery/email-stats.ts"
 import { layer as layerBoard } from "../../../src/adapters/postgres/delivery/health-board.ts"
 import { layer as layerStories } from "../../../src/adapters/postgres/delivery/mail-stories.ts"
-import {
-  EmailLogQuery,
-  type EmailLogSearch,
-  EmailStats
-} from "../../../src/ports/delivery/email-log-query.ts"
+import type { EmailLogSearch } from "../../../src/domain/delivery/email-log-row.ts"
+import { EmailLogQuery, EmailStats } from "../../../src/ports/delivery/email-log-query.ts"
 import { HealthBoard } from "../../../src/ports/delivery/health-board.ts"
 import { MailStories } from "../../../src/ports/delivery/mail-stories.ts"
 import { databaseCpu } from "../database-cpu.ts"
@@ -43,9 +40,9 @@ const FILTERS: ReadonlyArray<EmailLogSearch> = [
   { key: "order-4711" },
   { status: "failed", category: "alert", provider: "provider_b" },
   { status: "complained", recipient: "copy17@host1.example" },
-  { byMail: true },
-  { byMail: true, status: "bounced" },
-  { byMail: true, recipient: "person4711@host11.example" },
+  { by: "mail" },
+  { by: "mail", status: "bounced" },
+  { by: "mail", recipient: "person4711@host11.example" },
   ...[
     "person4711@host11.example",
     "copy17@host1.example",
@@ -99,11 +96,11 @@ const readLists = Effect.fnUntraced(function* (times: number) {
   const { count, counts, page } = yield* EmailLogQuery
   const halfYear = new Date(Date.now() - 183 * 86_400_000).toISOString().slice(0, 10)
   const { nextCursor: ofRows } = yield* page({ limit: 50, until: halfYear })
-  const { nextCursor: ofMails } = yield* page({ limit: 50, until: halfYear, byMail: true })
+  const { nextCursor: ofMails } = yield* page({ limit: 50, until: halfYear, by: "mail" })
   const of = timed(times)
   return yield* Effect.forEach(FILTERS, (filter) => {
     // A cursor of mails says as of when they are listed, too.
-    const cursor = filter.byMail === true ? ofMails : ofRows
+    const cursor = filter.by === "mail" ? ofMails : ofRows
     return Effect.all([
       of(`page ${JSON.stringify(filter)}`, page({ limit: 50, ...filter })),
       ...(cursor === null

@@ -44,9 +44,13 @@ const makeSender = Effect.fnUntraced(function* (
     /** It refuses everything, with these words about its pace. */
     readonly refusal?: ProviderPace
     readonly queueAs?: (queue: SendQueue["Service"]) => SendQueue["Service"]
+    /** Takes every mail. */
+    readonly fallback?: Provider
+    readonly moveClaim?: MailStore["Service"]["moveClaim"]
   }
 ) {
-  const { outcomes = [], primary, queueAs = (queue) => queue, refusal: pace } = options
+  const { moveClaim = world.store.moveClaim, outcomes = [], primary, queueAs = (queue) => queue } = options
+  const pace = options.refusal
   const provider = makeMemoryProvider({
     provider: primary,
     outcome: () => Effect.sync(() => outcomes.shift() ?? "ok")
@@ -59,13 +63,18 @@ const makeSender = Effect.fnUntraced(function* (
           send: () =>
             Effect.fail(new ProviderFailure({ provider: primary, kind: "unavailable", message: "no", pace }))
         }
+  const other =
+    options.fallback &&
+    makeMemoryProvider({ provider: options.fallback, outcome: () => Effect.succeed("ok") })
   const ports = Layer.mergeAll(
-    Layer.succeed(MailerConfig, { ...mailerConfig, primary }),
+    Layer.succeed(MailerConfig, { ...mailerConfig, primary, fallback: options.fallback }),
     Layer.succeed(QueueConfig, { concurrency: 32, maxAgeMs: 24 * 3_600_000, paces: PACES }),
-    Layer.succeed(MailStore, world.store),
+    Layer.succeed(MailStore, { ...world.store, moveClaim }),
     Layer.succeed(SendQueue, queueAs(world.queue)),
     NoDeferQueue.layerNone,
-    Layer.succeed(MailProviders, { get: (name) => (name === primary ? adapter : undefined) }),
+    Layer.succeed(MailProviders, {
+      get: (name) => (name === primary ? adapter : name === options.fallback ? other?.provider : undefined)
+    }),
     NodeCrypto.layer
   )
   const context = yield* Layer.build(Layer.provide(layerSender, ports))
@@ -162,6 +171,21 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           yield* world.advance(one - none)
           yield* take(world, "provider_a")
         }))
+
+    test("a request of which its key cannot say that it leaves waits for the key, and has not failed", (world) =>
+      Effect.gen(function* () {
+        const away = yield* makeSender(world, {
+          primary: "provider_b",
+          outcomes: ["unavailable"],
+          fallback: "provider_a",
+          moveClaim: () => Effect.fail(noAnswer("moveClaim", "the test"))
+        })
+        yield* enqueue(world)
+        const taken = yield* take(world, "provider_b")
+        yield* away.send(taken)
+        assert.deepInclude(yield* found(world, taken), { state: "queued", kind: undefined })
+        assert.lengthOf(yield* away.copies, 0)
+      }))
 
     test("an acceptance that is written late is evidence, where another sender has the request by then", (world) =>
       Effect.gen(function* () {

@@ -62,12 +62,7 @@ const raised = (url: string | undefined) =>
             ownerToken: undefined,
             redisUrl: undefined
           },
-          events: {
-            internalAlertUrl: url,
-            internalSendEmailUrl: undefined,
-            pollSeconds: 900,
-            logKeepDays: undefined
-          },
+          events: { internalAlertUrl: url },
           http: {
             host: "127.0.0.1",
             port: 8787,

@@ -14,12 +14,8 @@ import { makeDeferrals } from "../../../src/adapters/memory/mail/deferrals.ts"
 import { type MailDatabase, makeMailDatabase } from "../../../src/adapters/memory/mail/mail-store.ts"
 import type { EventEntry } from "../../../src/adapters/memory/mail/tables.ts"
 import { layer as layerAlarms, watchAlarms } from "../../../src/application/delivery/alarms.ts"
-import {
-  AlertConfig,
-  Alerts,
-  layer as layerAlerts,
-  sweepAlerts
-} from "../../../src/application/delivery/alerts.ts"
+import { AlertConfig } from "../../../src/application/delivery/alert-ways.ts"
+import { Alerts, layer as layerAlerts, sweepAlerts } from "../../../src/application/delivery/alerts.ts"
 import { EventRecording, layer as layerRecording } from "../../../src/application/delivery/event-recording.ts"
 import { EventPoll, layer as layerPoll } from "../../../src/application/delivery/poll.ts"
 import { layer as layerMailer, Mailer } from "../../../src/application/mail/mailer.ts"
@@ -30,7 +26,7 @@ import { layer as layerSender, QueueSender } from "../../../src/application/send
 import { CALM_MS } from "../../../src/domain/delivery/alarm-rules.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
 import { AlarmBoard } from "../../../src/ports/delivery/alarm-board.ts"
-import { AlertPreferences, Chat, ChatFailure } from "../../../src/ports/delivery/alert-channels.ts"
+import { AlertPreferences, ChatFailure, Chats } from "../../../src/ports/delivery/alert-channels.ts"
 import { DeliveryLog } from "../../../src/ports/delivery/delivery-log.ts"
 import { ListFailure, PollLog, SentMails } from "../../../src/ports/delivery/event-poll.ts"
 import { DeferQueue } from "../../../src/ports/mail/defer-queue.ts"
@@ -373,29 +369,31 @@ export const makeWorld = (
             () => new ListFailure({ kind: "unavailable", message: "connection lost" })
           )
       }),
-      Context.add(Chat, {
-        configured: true,
-        post: (text) =>
-          call(
-            process,
-            chance,
-            {
-              ...CALM,
-              requestLost: calm.now ? 0 : share("chat refuses", 0.3),
-              responseLost: calm.now ? 0 : share("chat loses answers", 0.1)
-            },
-            Effect.sync(() => {
-              ledger.posted(text)
-              note(
-                () =>
-                  `the chat takes from ${process.id}: ${text.split("\n\n")[1]} ${/Send id: .*/.exec(text)?.[0] ?? ""}`
-              )
-            }),
-            () => {
-              saw("chat lost")
-              return new ChatFailure({ message: "connection lost" })
-            }
-          )
+      Context.add(Chats, {
+        chat: {
+          configured: true,
+          post: (text) =>
+            call(
+              process,
+              chance,
+              {
+                ...CALM,
+                requestLost: calm.now ? 0 : share("chat refuses", 0.3),
+                responseLost: calm.now ? 0 : share("chat loses answers", 0.1)
+              },
+              Effect.sync(() => {
+                ledger.posted(text)
+                note(
+                  () =>
+                    `the chat takes from ${process.id}: ${text.split("\n\n")[1]} ${/Send id: .*/.exec(text)?.[0] ?? ""}`
+                )
+              }),
+              () => {
+                saw("chat lost")
+                return new ChatFailure({ message: "connection lost" })
+              }
+            )
+        }
       }),
       Context.add(
         AlarmBoard,

@@ -4,61 +4,47 @@ create or replace function email_log_rows_of(p_entries jsonb) returns email_log_
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
+declare
+  x record;
+  e email_log_row;
+  v_from text;
+  v_rows email_log_row[] := '{}';
 begin
+  for x in select * from jsonb_array_elements(p_entries) with ordinality as y(entry, ord) loop
+    -- What is not named below is stored as it is given.
+    e := jsonb_populate_record(null::email_log_row, x.entry);
+    e.ordinal := x.ord;
+    e.id := coalesce(e.id, gen_random_uuid());
+    e.category := coalesce(e.category, 'unknown');
+    v_from := x.entry ->> 'from';
+    e.from_address := case when position('<' in v_from) = 0 then lower(trim_address(v_from)) else email_bare_address(v_from) end;
+    e.to_addresses := email_addresses(x.entry -> 'to');
+    e.other_addresses := email_addresses(x.entry -> 'others');
+    e.dropped_addresses := email_addresses(x.entry -> 'dropped');
+    e.failed_over := coalesce(e.failed_over, false);
+    e.key_hash := coalesce(e.key_hash, encode(sha256(convert_to(e.idempotency_key, 'UTF8')), 'hex'));
+    e.attempts := nullif(e.attempts, '[]');
+    e.tags := nullif(e.tags, '{}');
+    v_rows := v_rows || e;
+  end loop;
   return array(
-    select row(
-      x.ord,
-      coalesce(x.id, gen_random_uuid()),
-      coalesce(x.category, 'unknown'),
-      x.source,
-      case when position('<' in x."from") = 0 then lower(trim_address(x."from")) else email_bare_address(x."from") end,
-      email_addresses(x."to"),
-      email_addresses(x.others),
-      email_addresses(x.dropped),
-      x.subject,
-      x.outcome,
-      x.error,
-      x.error_kind,
-      coalesce(x.failed_over, false),
-      x.cost_usd,
-      x.accepted_cost_usd,
-      x.idempotency_key,
-      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')),
-      x.key_tag,
-      x.provider,
-      x.provider_message_id,
-      x.retry_at,
-      nullif(x.attempts, '[]'),
-      x.traceparent,
-      nullif(x.tags, '{}')
-    )::email_log_row
-    from rows from (jsonb_to_recordset(p_entries) as (
-      id uuid, category text, source text, "from" text, "to" jsonb, others jsonb, dropped jsonb, subject text, outcome text,
-      error text, error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text,
-      key_hash text, key_tag text, provider text, provider_message_id text, retry_at timestamptz, attempts jsonb,
-      traceparent text, tags jsonb
-    )) with ordinality as x(
-      id, category, source, "from", "to", others, dropped, subject, outcome,
-      error, error_kind, failed_over, cost_usd, accepted_cost_usd, idempotency_key,
-      key_hash, key_tag, provider, provider_message_id, retry_at, attempts,
-      traceparent, tags, ord
-    )
+    select y from unnest(v_rows) as y
     left join lateral (
       select l.provider, l.provider_message_id from email_log l
-      where x.outcome = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
+      where y.outcome = 'deferred' and l.key_tag = y.key_tag and l.outcome is null
         and l.outcome is distinct from 'sent' and l.provider_message_id is not null
         and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
     ) as early on true
     order by
-      coalesce(early.provider, x.provider) collate "C" nulls last,
+      coalesce(early.provider, y.provider) collate "C" nulls last,
       coalesce(
-        x.provider_message_id,
-        (select l.provider_message_id from email_log l where l.entry_id = x.id),
+        y.provider_message_id,
+        (select l.provider_message_id from email_log l where l.entry_id = y.id),
         early.provider_message_id
       ) collate "C" nulls last,
-      x.id, x.ord
+      y.id, y.ordinal
   );
 end
 $$;

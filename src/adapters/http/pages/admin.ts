@@ -77,7 +77,7 @@ const QUEUE = html`<p>Mail that waits to be sent: category by category, at the p
 ${tablePlace("categories", "What waits, by category")}
 ${tablePlace("pace", "How fast each provider is asked")}
 <h2>Upcoming</h2>
-${filters("queue", [select("category", "Category", Category.literals, "Any")])}
+${filters("queue", [select("category", "Category", Category.literals)])}
 ${listPlace("What is sent next")}
 ${confirmDialog}`
 
@@ -93,7 +93,7 @@ const SUPPRESSIONS = html`<p>Addresses that are not mailed. Remove one only wher
 </form>
 ${filters("suppressions", [
   input("email", "Address, exactly"),
-  select("reason", "Reason", ListedReason.literals, "Any")
+  select("reason", "Reason", ListedReason.literals)
 ])}
 ${listPlace("Suppressed addresses, newest first")}
 ${pager}
@@ -154,8 +154,8 @@ ${confirmDialog}`
 
 const MESSAGES = html`<p>What came in by the contact and feedback forms. A message waits until a provider has accepted the mail about it; it is tried again by itself.</p>
 ${filters("messages", [
-  select("state", "Notification", CONTACT_STATES, "Any"),
-  select("kind", "Form", CONTACT_KINDS, "Any")
+  select("state", "Notification", CONTACT_STATES),
+  select("kind", "Form", CONTACT_KINDS)
 ])}
 ${listPlace("Messages, newest first")}
 ${pager}`
@@ -163,8 +163,8 @@ ${pager}`
 const INCOMING = html`<p>Mails to the convert address: who wrote each, what became of it and why, its replies, and what was charged.</p>
 ${filters("incoming", [
   input("sender", "Address, exactly"),
-  select("step", "Step", MAIL_STEPS, "Any"),
-  select("outcome", "Outcome", MailOutcome.literals, "Any")
+  select("step", "Step", MAIL_STEPS),
+  select("outcome", "Outcome", MailOutcome.literals)
 ])}
 ${listPlace("Mails, newest first")}
 ${pager}

@@ -1,3 +1,4 @@
+import { perChannel } from "../../../domain/delivery/alert-policy.ts"
 import { DEFAULT_PRIMARY } from "../../../domain/mail/provider.ts"
 
 type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [name: string]: Json }
@@ -44,7 +45,7 @@ export const REQUEST_EXAMPLES: ReadonlyMap<string, Json> = new Map<string, Json>
       reason: "550 5.1.1 no such user"
     }
   ],
-  ["writeNotifications", { email_delivery_failure: { email: true, chat: false } }],
+  ["writeNotifications", { email_delivery_failure: perChannel((channel) => channel === "email") }],
   ["addSuppression", { email: "gone@example.com", note: "asked by phone" }],
   ["setPreferences", { marketing: false, lists: { weekly: true }, note: "changed in the shop" }],
   [

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Option, Result, Schema, SchemaGetter, Scope } f
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 
 import { parseMailbox } from "../../../domain/mail/address.ts"
-import { isDay, isMomentWithOffset } from "../../../domain/moments.ts"
-import { STRICT } from "../../../domain/request-body.ts"
+import { isMomentWithOffset } from "../../../domain/moments.ts"
+import { STRICT, StorableText as Text } from "../../../domain/request-body.ts"
 import { invalidRequest } from "./problem.ts"
 import { PAGE_MEDIA_TYPE } from "./representations.ts"
 
@@ -67,10 +67,8 @@ export const builtWith = <A, E, R>(
 /** A page as the success of an endpoint. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: PAGE_MEDIA_TYPE }))
 
-/** Text that Postgres accepts. */
-export const Text = Schema.String.check(
-  Schema.makeFilter((text) => !text.includes("\0") || "holds a NUL character")
-)
+export { Day } from "../../../domain/moments.ts"
+export { StorableText as Text } from "../../../domain/request-body.ts"
 
 /** An optional filter; an empty one is decoded as missing. */
 export const filter = <S extends Schema.Constraint>(schema: S) =>
@@ -96,9 +94,6 @@ export const page = (fallback: number, maximum: number) =>
       )
     )
   )
-
-/** A day, UTC. */
-export const Day = Schema.String.check(Schema.makeFilter((day) => isDay(day) || "is no day (YYYY-MM-DD)"))
 
 /** A moment with its offset from UTC, to the microsecond. In an address `+` is written `%2B`. */
 export const Moment = Schema.String.check(

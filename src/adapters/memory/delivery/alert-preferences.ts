@@ -1,20 +1,17 @@
 import { Effect, Layer } from "effect"
 
 import {
-  Chat,
+  type Chat,
   ChatFailure,
   AlertPreferences,
   DEFAULT_PREFERENCES
 } from "../../../ports/delivery/alert-channels.ts"
 
 /** Where no chat is configured. */
-export const layerNone: Layer.Layer<Chat> = Layer.succeed(
-  Chat,
-  Chat.of({
-    configured: false,
-    post: () => Effect.fail(new ChatFailure({ message: "no chat is configured" }))
-  })
-)
+export const noChat: Chat = {
+  configured: false,
+  post: () => Effect.fail(new ChatFailure({ message: "no chat is configured" }))
+}
 
 /** Preferences that live as long as the process. */
 export const layer: Layer.Layer<AlertPreferences> = Layer.sync(AlertPreferences, () => {

@@ -1,6 +1,11 @@
 import { Effect, Layer, Schema } from "effect"
 
-import type { EmailLogRow } from "../../../domain/delivery/email-log-row.ts"
+import {
+  EMAIL_LOG_COLUMNS,
+  type EmailLogRow,
+  type EmailLogSearch,
+  MOMENTS
+} from "../../../domain/delivery/email-log-row.ts"
 import { EmailStatus } from "../../../domain/mail/status.ts"
 import { InvalidCursor } from "../../../ports/cursor.ts"
 import {
@@ -9,7 +14,6 @@ import {
   type EmailLogPage,
   type EmailLogPlace,
   EmailLogQuery,
-  type EmailLogSearch,
   type ListedMail,
   MOST_ROWS_OF_MAIL
 } from "../../../ports/delivery/email-log-query.ts"
@@ -20,29 +24,14 @@ import { slowReads } from "../statement.ts"
 import { isMoment, timeColumn } from "../values.ts"
 import { type Condition, momentOr, split } from "./email-log-search.ts"
 
+/** A column of the log as statements select it: a driver's numbers are exact, and text. */
+const selected = (name: string): string => {
+  if (MOMENTS.has(name)) return timeColumn(name)
+  return name === "cost_usd" ? "cost_usd::float8 as cost_usd" : name
+}
+
 /** The columns of {@link EmailLogRow}. */
-export const COLUMNS = [
-  "id",
-  "category",
-  "source",
-  "from_address",
-  "to_addresses",
-  "other_addresses",
-  "dropped_addresses",
-  "subject",
-  "outcome",
-  "status",
-  "last_event",
-  "error",
-  "error_kind",
-  "failed_over",
-  "cost_usd::float8 as cost_usd",
-  "idempotency_key",
-  "provider",
-  "provider_message_id",
-  "raw",
-  ...["created_at", "updated_at", "last_event_at", "alerted_at"].map((name) => timeColumn(name))
-].join(", ")
+export const COLUMNS = Object.keys(EMAIL_LOG_COLUMNS).map(selected).join(", ")
 
 const LISTED = `${COLUMNS}, ${timeColumn("retry_at")}, coalesce(jsonb_array_length(attempts), 0) as attempt_count`
 
@@ -102,7 +91,7 @@ const pageOf = (sql: SlowSql["Service"], mostRead: number) => {
   return Effect.fnUntraced(function* (
     filter: EmailLogFilter
   ): Effect.fn.Return<EmailLogPage, StoreUnavailable | InvalidCursor> {
-    if (filter.byMail === true) return yield* byMail(filter)
+    if (filter.by === "mail") return yield* byMail(filter)
     const { cursor, limit } = filter
     const { conditions, isRead, most, remaining } = yield* split(sql, filter, { mostRead })
     const wanted = { from: "email_log", name: "email_log", columns: LISTED, limit, cursor, conditions }

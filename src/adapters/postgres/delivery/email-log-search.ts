@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 
+import type { EmailLogSearch } from "../../../domain/delivery/email-log-row.ts"
 import { writtenKey } from "../../../domain/mail/address.ts"
 import { Provider } from "../../../domain/mail/provider.ts"
-import type { EmailLogSearch } from "../../../ports/delivery/email-log-query.ts"
 import type { SlowSql } from "../client.ts"
 import { slowReads } from "../statement.ts"
 import { midnight } from "../values.ts"
@@ -25,11 +25,11 @@ const conditionsOf = (filter: EmailLogSearch) => (bind: (value: unknown) => stri
   if (filter.key !== undefined) {
     conditions.push(`key_hash = encode(sha256(convert_to(${bind(filter.key)}::text, 'UTF8')), 'hex')`)
   }
-  if (filter.providerMessageId !== undefined) {
+  if (filter.messageId !== undefined) {
     // The index begins with the provider.
     conditions.push(
       `provider = any(${bind(Provider.literals)}::text[])`,
-      `provider_message_id = ${bind(filter.providerMessageId)}`
+      `provider_message_id = ${bind(filter.messageId)}`
     )
   }
   if (filter.since !== undefined) conditions.push(`created_at >= ${midnight(bind(filter.since))}`)
@@ -62,7 +62,7 @@ const isIndexed = (sql: SlowSql["Service"], part: string) =>
       )
 
 /** What a text may be exactly: each is a filter that an index answers. */
-const EXACTLY = ["id", "key", "providerMessageId", "recipient"] as const
+const EXACTLY = ["id", "key", "messageId", "recipient"] as const
 
 const Kind = Schema.Literals([...EXACTLY, "part"])
 
@@ -152,7 +152,7 @@ export const split = Effect.fnUntraced(function* (
   search: EmailLogSearch,
   { asOf, isNewest = false, mostRead }: SplitOptions
 ) {
-  const { byMail, source, tag } = search
+  const { by, source, tag, tagValue } = search
   const { indexed, isPart, read } = yield* partOf(sql, search)
   const broad = BROAD.filter((name) => search[name] !== undefined)
   const isNarrow = indexed.length > 0 || EXACTLY.some((name) => search[name] !== undefined)
@@ -160,14 +160,13 @@ export const split = Effect.fnUntraced(function* (
   for (const name of aside) read.push((bind) => conditionsOf({ [name]: search[name] })(bind).join(" and "))
   if (source !== undefined) read.push((bind) => `source = ${bind(source)}`)
   if (tag !== undefined) {
-    const { name, value } = tag
     read.push((bind) =>
-      value === undefined
-        ? `tags ? ${bind(name)}::text`
-        : `tags @> jsonb_build_object(${bind(name)}::text, ${bind(value)}::text)`
+      tagValue === undefined
+        ? `tags ? ${bind(tag)}::text`
+        : `tags @> jsonb_build_object(${bind(tag)}::text, ${bind(tagValue)}::text)`
     )
   }
-  if (byMail === true) {
+  if (by === "mail") {
     indexed.push((bind) => `email_log.created_at <= ${momentOr(asOf)(bind)}`)
     read.push(noNewer(asOf))
   }
@@ -177,6 +176,6 @@ export const split = Effect.fnUntraced(function* (
     ...indexed.map((condition) => condition(bind))
   ]
   const remaining: Condition = (bind) => read.map((condition) => condition(bind)).join(" and ")
-  const isApart = byMail === true || broad.length > aside.length
+  const isApart = by === "mail" || broad.length > aside.length
   return { conditions, remaining, isRead: read.length > 0, most: mostOf(mostRead, { isApart, isPart }) }
 })

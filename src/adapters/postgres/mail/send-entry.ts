@@ -1,30 +1,29 @@
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import type { RecordSend } from "../../../ports/mail/mail-store.ts"
 
-/** The entry of `record_email_sends`. */
-export const toEntry = ({ details, ...entry }: RecordSend) => ({
-  id: entry.rowId,
-  category: details.category,
-  source: details.source,
-  from: details.from,
-  to: details.to,
-  others: details.others,
-  dropped: details.dropped,
-  subject: details.subject,
-  outcome: entry.outcome,
-  error: entry.error,
-  error_kind: entry.errorKind,
-  failed_over: entry.failedOver,
-  cost_usd: entry.outcome === "deferred" ? null : entry.costUsd,
-  accepted_cost_usd: entry.outcome === "deferred" ? entry.costUsd : null,
-  idempotency_key: details.idempotencyKey,
-  key_hash: details.keyHash,
-  key_tag: tagOf(details) ?? null,
-  provider: entry.provider,
-  provider_message_id: entry.providerMessageId,
-  retry_at: entry.retryAt === null ? null : new Date(entry.retryAt),
-  attempts: entry.attempts,
-  traceparent: details.traceparent,
-  tags: details.tags,
-  settle: entry.settle
-})
+/** Names as columns have them. */
+const inSnakeCase = (values: object): object =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name.replace(/[A-Z]/gu, (capital) => `_${capital.toLowerCase()}`),
+      value
+    ])
+  )
+
+/** The entry of `record_email_sends`: what the send says of itself, what became of it, and what is written in another way. */
+export const toEntry = (send: RecordSend) => {
+  const { costUsd, details, retryAt, rowId, settle, waitsForKey: _, ...end } = send
+  const { keyHash, list: _list, ...said } = details
+  const isDeferred = end.outcome === "deferred"
+  return {
+    ...inSnakeCase(said),
+    ...inSnakeCase(end),
+    id: rowId,
+    cost_usd: isDeferred ? null : costUsd,
+    accepted_cost_usd: isDeferred ? costUsd : null,
+    key_hash: keyHash,
+    key_tag: tagOf(details) ?? null,
+    retry_at: retryAt === null ? null : new Date(retryAt),
+    settle
+  }
+}

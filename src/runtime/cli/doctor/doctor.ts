@@ -116,7 +116,7 @@ const verdicts = (env: Env) =>
         return { stream: Stream.succeed(unusable(found.failure)), scrub: (text: string) => text }
       }
       const here = found.success
-      const { domains, http, postmark, providerB, retryQueue } = here.settings
+      const { domains, http, providerB, retryQueue } = here.settings
       const stream = Stream.concat(
         Stream.fromIterable([
           readable(here, yield* Clock.currentTimeMillis),
@@ -128,8 +128,7 @@ const verdicts = (env: Env) =>
           sender: domains.sender,
           region: providerB.region,
           visibilitySeconds: retryQueue.visibilitySeconds,
-          baseUrl: http.baseUrl,
-          postmarkUser: postmark.webhookUser
+          baseUrl: http.baseUrl
         })
       )
       return { stream: Stream.provide(stream, layerExaminations(here)), scrub: scrubOf(here.settings) }

@@ -1,6 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Record } from "effect"
 
 import { examineServed } from "../../../adapters/http-client/served-secret.ts"
 import * as Postgres from "../../../adapters/postgres/client.ts"
@@ -11,10 +11,7 @@ import type { CredentialFacts } from "../../../domain/doctor/cloud-credentials.t
 import { cloudNames } from "../../../domain/doctor/cloud-side.ts"
 import type { DatabaseFacts } from "../../../domain/doctor/database.ts"
 import type { ObjectStoreFacts } from "../../../domain/doctor/objects.ts"
-import type { PostmarkFacts } from "../../../domain/doctor/postmark.ts"
-import type { ProviderAFacts } from "../../../domain/doctor/provider-a.ts"
 import type { QueueFacts } from "../../../domain/doctor/queue.ts"
-import type { RelayFacts } from "../../../domain/doctor/relay.ts"
 import type { ServedFacts } from "../../../domain/doctor/served.ts"
 import type { CloudAlarms } from "../../../ports/doctor/cloud-alarms.ts"
 import { Examinations } from "../../../ports/doctor/examinations.ts"
@@ -22,6 +19,7 @@ import { DeferQueue } from "../../../ports/mail/defer-queue.ts"
 import { laneOf } from "../../compose/batch.ts"
 import { deferQueue } from "../../compose/mail/mail.ts"
 import { bucketAccess, bucketStores, objects as storesOf, usesLocalModel } from "../../compose/objects.ts"
+import { PROVIDER_CHECKS } from "../../compose/provider-checks.ts"
 import { examineProviderB, usesProviderB } from "../../compose/sender-records.ts"
 import { MIGRATIONS } from "../../process/package.ts"
 import { clients, type Installation, missingDatabase } from "../installation.ts"
@@ -140,37 +138,14 @@ const model = ({ credentials, settings }: Installation) => {
   )
 }
 
-const providerA = ({ settings }: Installation): Effect.Effect<ProviderAFacts> | undefined => {
-  const { apiKey, baseUrl, userAgent } = settings.providerA
-  return apiKey === undefined
-    ? undefined
-    : Effect.flatMap(
-        Effect.promise(() => import("../../../adapters/resend/account.ts")),
-        (adapter) => adapter.examineAccount({ apiKey, baseUrl, userAgent })
-      )
-}
-
-/** What the relay offers; undefined where none is named. */
-const smtp = ({ settings: { smtp: relay } }: Installation): Effect.Effect<RelayFacts> | undefined =>
-  relay === undefined
-    ? undefined
-    : Effect.flatMap(
-        Effect.promise(() => import("../../../adapters/smtp-relay/examination.ts")),
-        (adapter) => adapter.examineRelay(relay)
-      )
-
-/** The server of the token; undefined where none is set. */
-const postmark = ({
-  settings: {
-    postmark: { baseUrl, messageStream, serverToken }
-  }
-}: Installation): Effect.Effect<PostmarkFacts> | undefined =>
-  serverToken === undefined
-    ? undefined
-    : Effect.flatMap(
-        Effect.promise(() => import("../../../adapters/postmark/account.ts")),
-        (adapter) => adapter.examineAccount({ serverToken, baseUrl, messageStream })
-      )
+/** What the providers that are set up say. */
+const providers = (here: Installation): Examinations["Service"]["providers"] =>
+  new Map(
+    Record.toEntries(PROVIDER_CHECKS).flatMap(([provider, check]) => {
+      const verdicts = check({ ...here, ofEvents: true })
+      return verdicts === undefined ? [] : [[provider, verdicts] as const]
+    })
+  )
 
 const queue = (here: Installation): Effect.Effect<QueueFacts> | undefined => {
   const { credentials, settings } = here
@@ -263,10 +238,8 @@ export const layerExaminations = (here: Installation): Layer.Layer<Examinations>
       cloud: signing(here),
       objects: objects(here),
       probes: probes(here),
-      providerA: providerA(here),
+      providers: providers(here),
       providerB: examineProviderB(here),
-      smtp: smtp(here),
-      postmark: postmark(here),
       queue: queue(here),
       served: served(here)
     })

@@ -4,7 +4,7 @@ import { layerWebCrypto } from "effect/crypto/SecureRandom"
 
 import * as InternalAlerts from "../../../adapters/http-client/internal-alerts.ts"
 import * as MailTemplates from "../../../adapters/mail-templates/mail-templates.ts"
-import * as NoChat from "../../../adapters/memory/delivery/alert-preferences.ts"
+import { noChat } from "../../../adapters/memory/delivery/alert-preferences.ts"
 import * as ReturnReader from "../../../adapters/postal-mime/process-return-reader.ts"
 import * as AuditLog from "../../../adapters/postgres/accounts/audit-log.ts"
 import * as AlarmBoard from "../../../adapters/postgres/delivery/alarm-board.ts"
@@ -17,17 +17,18 @@ import * as HealthBoard from "../../../adapters/postgres/delivery/health-board.t
 import * as MailStories from "../../../adapters/postgres/delivery/mail-stories.ts"
 import * as CampaignBook from "../../../adapters/postgres/outreach/campaign-book.ts"
 import * as ReaderProcess from "../../../adapters/reader-process/reader-process.ts"
-import * as SimulatedChat from "../../../adapters/simulated/chat.ts"
-import * as Telegram from "../../../adapters/telegram/chat.ts"
+import { simulatedChat } from "../../../adapters/simulated/chat.ts"
+import { makeTelegramChat } from "../../../adapters/telegram/chat.ts"
 import * as Alarms from "../../../application/delivery/alarms.ts"
 import * as AlertPlaces from "../../../application/delivery/alert-places.ts"
+import { AlertConfig } from "../../../application/delivery/alert-ways.ts"
 import * as Alerts from "../../../application/delivery/alerts.ts"
 import { HOOK_UPKEEP_INTERVAL, tendEventHooks } from "../../../application/delivery/event-hooks.ts"
 import * as EventRecording from "../../../application/delivery/event-recording.ts"
 import * as MailLinks from "../../../application/delivery/mail-links.ts"
 import * as ReturnedMails from "../../../application/delivery/returned-mail.ts"
 import { PROVIDERS } from "../../../domain/mail/provider.ts"
-import type { Chat } from "../../../ports/delivery/alert-channels.ts"
+import { type Chat, Chats } from "../../../ports/delivery/alert-channels.ts"
 import type { SimulatedMail } from "../../../ports/mail/simulated-mail.ts"
 import { leaderTicking } from "../../process/leadership.ts"
 import { ticking } from "../../process/supervisor.ts"
@@ -38,16 +39,14 @@ import * as DeliveryIntake from "./delivery-intake.ts"
 import * as EventHookDispatch from "./event-hooks.ts"
 import * as EventPoll from "./event-poll.ts"
 
-/** The chat of the settings; where it is not set, the outbox of an embedded installation, else none. */
+/** Telegram's; where it is not set up, the outbox of an embedded installation, else none. */
 const chat = (
-  settings: DeliverySettings,
+  { chatApiBaseUrl, chatBotToken, chatId }: DeliverySettings["events"],
   outbox: Layer.Layer<SimulatedMail> | undefined
-): Layer.Layer<Chat> => {
-  const { chatApiBaseUrl, chatBotToken, chatId } = settings.alerts
-  if (chatBotToken !== undefined && chatId !== undefined) {
-    return Telegram.layer({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl })
-  }
-  return outbox === undefined ? NoChat.layerNone : Layer.provide(SimulatedChat.layer, outbox)
+): Effect.Effect<Chat> => {
+  if (chatBotToken !== undefined && chatId !== undefined)
+    return Effect.sync(() => makeTelegramChat({ token: chatBotToken, chatId, baseUrl: chatApiBaseUrl }))
+  return outbox === undefined ? Effect.succeed(noChat) : Effect.provide(simulatedChat, outbox)
 }
 
 /**
@@ -61,9 +60,9 @@ const alerts = (
   const fallback = options.onlySimulated ? `alerts@${settings.domains.sender}` : undefined
   return Layer.mergeAll(Alerts.layer, Alarms.layer, Layer.provide(AlertPlaces.layer, layerWebCrypto)).pipe(
     Layer.provide([
-      chat(settings, options.outbox),
+      Layer.effect(Chats, Effect.all({ chat: chat(settings.events, options.outbox) })),
       MailTemplates.layer,
-      Layer.succeed(Alerts.AlertConfig, {
+      Layer.succeed(AlertConfig, {
         email: settings.alerts.email ?? fallback,
         baseUrl: settings.http.baseUrl
       })
@@ -72,7 +71,9 @@ const alerts = (
   )
 }
 
-type RecordedAlertSettings = Pick<DeliverySettings, "access" | "events" | "http">
+interface RecordedAlertSettings extends Pick<DeliverySettings, "access" | "http"> {
+  readonly events: Pick<DeliverySettings["events"], "internalAlertUrl">
+}
 
 /**
  * The dispatcher of recorded events. Those that come through the functions are posted where `INTERNAL_ALERT_URL` says; where that is this process's own route, and for all other events, the alert is raised here.

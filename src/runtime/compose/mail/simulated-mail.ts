@@ -44,11 +44,6 @@ const reachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\]
 export const makeSimulatedEvents = (settings: MailSettings & Pick<DeliverySettings, "bounceAddress">) => {
   const base = Deferred.makeUnsafe<string>()
   const returned = Deferred.makeUnsafe<ReturnedMails["Service"]>()
-  const secrets = {
-    webhookSecret: settings.providerA.webhookSecrets[0],
-    busSecret: settings.providerB.webhookSecret,
-    postmark: settings.postmark.webhook
-  }
 
   const comeBack = Effect.fnUntraced(function* (event: SimulatedEvent) {
     const report = Option.getOrUndefined(deliveryReport(event, settings.bounceAddress))
@@ -60,7 +55,7 @@ export const makeSimulatedEvents = (settings: MailSettings & Pick<DeliverySettin
   const post = Effect.fnUntraced(function* (event: SimulatedEvent) {
     if (event.provider === "smtp") return yield* comeBack(event)
     const url = yield* Deferred.await(base)
-    for (const { body, headers, path } of vendorRequests(event, secrets)) {
+    for (const { body, headers, path } of vendorRequests(event, settings)) {
       yield* Effect.tryPromise(async (signal) => {
         const response = await fetch(url + path, {
           method: "POST",

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 
 import { AlertPlaces } from "../../../../src/application/delivery/alert-places.ts"
-import type { Answered } from "../../../../src/application/delivery/alerts.ts"
+import type { Answered } from "../../../../src/application/delivery/alert-ways.ts"
 import { SenderDomain } from "../../../../src/application/doctor/sender-domain.ts"
 import type { EmailLogRow } from "../../../../src/domain/delivery/email-log-row.ts"
 import type { CheckedRecord, SenderDomainReport } from "../../../../src/domain/doctor/sender-domain.ts"

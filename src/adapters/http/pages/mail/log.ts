@@ -27,14 +27,14 @@ const toolbar = (
 <button type="button" id="unfold" aria-expanded="false" aria-controls="rarer">More filters</button>
 </div>
 <div class="filters card" id="rarer" hidden>
-${select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY], "Any")}
-${select("provider", "Provider", providers, "Any", providerNamed)}
-${input("recipient", "Address: To, Cc or Bcc, exactly")}
-${input("subject", "Part of the subject")}
-${input("key", "Idempotency key")}
+${select("category", "Category", [...Category.literals, UNKNOWN_CATEGORY])}
+${select("provider", "Provider", providers, providerNamed)}
+${input("recipient", "Address: To, Cc or Bcc, exactly", { short: "Address" })}
+${input("subject", "Part of the subject", { short: "Subject" })}
+${input("key", "Idempotency key", { short: "Key" })}
 ${input("messageId", "Provider’s id")}
-${input("since", "First day (UTC)", "date")}
-${input("until", "Last day (UTC)", "date")}
+${input("since", "First day (UTC)", { type: "date", short: "Since" })}
+${input("until", "Last day (UTC)", { type: "date", short: "Until" })}
 </div>
 </form>`
 

@@ -1,14 +1,17 @@
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Record as Records, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 
-import type { EmailLogRow as PortRow } from "../../../../domain/delivery/email-log-row.ts"
+import {
+  EMAIL_LOG_CSV,
+  type EmailLogRow,
+  type EmailLogSearch
+} from "../../../../domain/delivery/email-log-row.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import {
   type EmailLogPage,
   EmailLogQuery,
-  type EmailLogSearch,
   MAX_EMAIL_LOG_PAGE
 } from "../../../../ports/delivery/email-log-query.ts"
 import { DeferQueue, withoutContent } from "../../../../ports/mail/defer-queue.ts"
@@ -130,27 +133,16 @@ const redrive = HttpApiEndpoint.post("redrive", "/api/admin/dead-letters/:id/red
   error: [NoSuchThing, Unavailable]
 }).annotate(OpenApi.Summary, "Puts a dead letter back into the queue, due now")
 
-const LOG_COLUMNS: CsvColumns<PortRow> = {
-  id: ({ id }) => id,
-  written: ({ created_at }) => created_at,
-  status: ({ status }) => status,
-  category: ({ category }) => category,
-  source: ({ source }) => source,
-  from: ({ from_address }) => from_address,
-  to: ({ to_addresses }) => to_addresses.join("; "),
-  cc_and_bcc: ({ other_addresses }) => other_addresses.join("; "),
-  left_out: ({ dropped_addresses }) => dropped_addresses.join("; "),
-  subject: ({ subject }) => subject,
-  provider: ({ provider }) => provider,
-  provider_message_id: ({ provider_message_id }) => provider_message_id,
-  failed_over: ({ failed_over }) => String(failed_over),
-  last_event: ({ last_event }) => last_event,
-  last_event_at: ({ last_event_at }) => last_event_at,
-  error: ({ error }) => error,
-  error_kind: ({ error_kind }) => error_kind,
-  cost_usd: ({ cost_usd }) => (cost_usd === null ? null : String(cost_usd)),
-  idempotency_key: ({ idempotency_key }) => idempotency_key
+/** A value in a cell. */
+const cellOf = (value: EmailLogRow[(typeof EMAIL_LOG_CSV)[keyof typeof EMAIL_LOG_CSV]]): string | null => {
+  if (value === null) return null
+  return typeof value === "object" ? value.join("; ") : String(value)
 }
+
+const LOG_COLUMNS: CsvColumns<EmailLogRow> = Records.map(
+  EMAIL_LOG_CSV,
+  (column) => (row) => cellOf(row[column])
+)
 
 /** The send log (EVENT-60) and the dead letters (MAIL-54), for admins. */
 export class AdminGroup extends HttpApiGroup.make("admin")

@@ -126,7 +126,7 @@ export const customerMailHandlers = HttpApiBuilder.group(
         if (link === undefined) return yield* gone(request)
         const { expiresAt, recipient } = link
         const found = yield* log
-          .page({ recipient, byMail: true, limit: DEFAULT_PAGE, cursor: query.cursor })
+          .page({ recipient, by: "mail", limit: DEFAULT_PAGE, cursor: query.cursor })
           .pipe(
             Effect.catchTags({
               StoreUnavailable: logAway,

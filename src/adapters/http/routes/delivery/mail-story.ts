@@ -2,12 +2,11 @@ import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 
 import { makeStoryReader } from "../../../../application/delivery/mail-story.ts"
+import { EMAIL_LOG_COLUMNS } from "../../../../domain/delivery/email-log-row.ts"
 import { adviceOn, type Known, standingRow, type Step } from "../../../../domain/delivery/mail-advice.ts"
 import type { MailStory } from "../../../../domain/delivery/mail-story.ts"
-import { FailureKind } from "../../../../domain/mail/failover.ts"
 import { Attempt } from "../../../../domain/mail/logged-attempt.ts"
 import { Provider } from "../../../../domain/mail/provider.ts"
-import { SendStatus } from "../../../../domain/mail/send-result.ts"
 import { EmailStatus } from "../../../../domain/mail/status.ts"
 import { ListedReason } from "../../../../domain/mail/suppression/policy.ts"
 import { MOST_ROWS_OF_MAIL } from "../../../../ports/delivery/email-log-query.ts"
@@ -15,36 +14,11 @@ import { MAX_STORY_ROWS } from "../../../../ports/delivery/mail-stories.ts"
 import { isUuid } from "../../server/endpoint.ts"
 import { problem, problemSchema, Unavailable, unavailable } from "../../server/problem.ts"
 
-/** What a row of the log says of itself. */
-const fields = {
-  id: Schema.String,
-  created_at: Schema.String,
-  updated_at: Schema.String,
-  category: Schema.String,
-  source: Schema.NullOr(Schema.String),
-  from_address: Schema.NullOr(Schema.String),
-  to_addresses: Schema.Array(Schema.String),
-  other_addresses: Schema.Array(Schema.String),
-  dropped_addresses: Schema.Array(Schema.String),
-  subject: Schema.NullOr(Schema.String),
-  outcome: Schema.NullOr(SendStatus),
-  status: EmailStatus,
-  last_event: Schema.NullOr(Schema.String),
-  last_event_at: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String),
-  error_kind: Schema.NullOr(FailureKind),
-  failed_over: Schema.Boolean,
-  cost_usd: Schema.NullOr(Schema.Finite),
-  idempotency_key: Schema.NullOr(Schema.String),
-  provider: Schema.NullOr(Schema.String),
-  provider_message_id: Schema.NullOr(Schema.String),
-  alerted_at: Schema.NullOr(Schema.String)
-}
+const { raw: _, ...fields } = EMAIL_LOG_COLUMNS
 
 /** A row of a list. */
 export const ListedMail = Schema.Struct({
-  ...fields,
-  raw: Schema.Json,
+  ...EMAIL_LOG_COLUMNS,
   retry_at: Schema.optionalKey(Schema.NullOr(Schema.String)),
   attempt_count: Schema.optionalKey(Schema.Int),
   rows_of_mail: Schema.optionalKey(

@@ -88,7 +88,7 @@ describe("links to one address's mail (EVENT-67)", () => {
     const path = await pathOf("Anna <ANNA@x.test>")
     const answer = await call(server, path, { headers: HTML })
     expect(answer.status).toBe(200)
-    expect(asked).toEqual({ recipient: "anna@x.test", byMail: true, limit: 50, cursor: undefined })
+    expect(asked).toEqual({ recipient: "anna@x.test", by: "mail", limit: 50, cursor: undefined })
     expect(answer.text).toContain("Receipt &lt;b&gt;17&lt;/b&gt;")
     expect(answer.text).toContain("bounced")
     expect(answer.text).not.toContain("secret")

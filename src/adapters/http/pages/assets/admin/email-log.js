@@ -8,18 +8,9 @@ import { logFilters } from "./log-filters.js"
 /** @import { EmailLogRow, Operations } from "#api" */
 /** @import { Column } from "./list.js" */
 
-const NAMES = [
-  "status",
-  "search",
-  "category",
-  "provider",
-  "recipient",
-  "subject",
-  "key",
-  "messageId",
-  "since",
-  "until"
-]
+const NAMES = [...document.querySelectorAll("#filters [name]")].map(
+  (field) => field.getAttribute("name") ?? ""
+)
 /** How often the newest page is read again, milliseconds. */
 const LOOK_EVERY = 5000
 

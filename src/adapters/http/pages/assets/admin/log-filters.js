@@ -5,18 +5,6 @@ import { count } from "./list.js"
 
 /** @import { Operations } from "#api" */
 
-/** What a filter that is on is called; the search and the status are to be seen anyway. @type {Readonly<Record<string, string>>} */
-const LABELS = {
-  category: "Category",
-  provider: "Provider",
-  recipient: "Address",
-  subject: "Subject",
-  key: "Key",
-  messageId: "Provider’s id",
-  since: "Since",
-  until: "Until"
-}
-
 const DAY_MS = 86_400_000
 
 /** The first of so many days, the last of which is today, UTC. @param {number} days */
@@ -33,10 +21,13 @@ const withOther = (filter, name, value) => {
 /** The filters that are on, each a link that takes it away. @param {URLSearchParams} filter */
 const drawNarrowed = (filter) => {
   const list = byId("narrowed", HTMLElement)
-  const on = Object.entries(LABELS).filter(([name]) => filter.has(name))
+  const on = [...document.querySelectorAll("#filters [data-short]")].flatMap((field) => {
+    const name = field.getAttribute("name") ?? ""
+    return filter.has(name) ? [{ name, label: field.getAttribute("data-short") }] : []
+  })
   list.hidden = on.length === 0
   list.replaceChildren(
-    ...on.map(([name, label]) => {
+    ...on.map(({ label, name }) => {
       const value = filter.get(name) ?? ""
       const text = `${label}: ${name === "provider" ? (PROVIDER_NAMES[value] ?? value) : value}`
       return el("li", {}, el("a", { href: withOther(filter, name) }, hidden("Remove "), text))
@@ -120,7 +111,9 @@ export const logFilters = (filter) => {
     button.setAttribute("aria-expanded", String(open))
   }
   button.addEventListener("click", () => fold(rarer.hidden !== false))
-  fold(["recipient", "subject", "key", "messageId"].some((name) => filter.has(name)))
+  fold(
+    [...rarer.querySelectorAll("[type=text]")].some((field) => filter.has(field.getAttribute("name") ?? ""))
+  )
   offerPeriods(filter, () => fold(true))
   drawNarrowed(filter)
   // What is empty is no part of the address.
