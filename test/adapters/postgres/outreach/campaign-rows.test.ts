@@ -8,7 +8,7 @@ import {
   layerUnsubscribes
 } from "../../../../src/adapters/postgres/outreach/campaign-book.ts"
 import type { OutreachEnd } from "../../../../src/ports/outreach/campaign-book.ts"
-import { CampaignBook, Unsubscribes } from "../../../../src/ports/outreach/campaign-book.ts"
+import { CampaignBook } from "../../../../src/ports/outreach/campaign-book.ts"
 import { campaignEvent } from "../../../contracts/outreach/campaign-book.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
