@@ -138,7 +138,10 @@ export const DOUBT_RULES: ReadonlyArray<DoubtRule> = [
     id: "order_unsure",
     why: "where words were written in another order than they are read in, one of both is not that of a reader",
     holds: ({ analysis, blocks, byTags, isContents }) =>
-      !byTags && !isContents && isInOtherOrder(withoutGrids(blocks, analysis.page), analysis.page.runs)
+      !byTags &&
+      !isContents &&
+      isInOtherOrder(blocks, analysis.page.runs) &&
+      isInOtherOrder(withoutGrids(blocks, analysis.page), analysis.page.runs)
   },
   {
     id: "cells_left_over",

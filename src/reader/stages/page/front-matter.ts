@@ -117,7 +117,7 @@ const COMPANY =
   /(?:^|\s)(?:Ltd|Limited|GmbH|AG|KG|Inc|LLC|LLP|Corp|PLC|plc|Pty|AB|ASA|AS|ApS|Oy|BV|NV|B\.V|N\.V|S\.A|SA|SARL|S\.r\.l|s\.r\.o|e\.V)\.?(?=$|[\s,])/u
 /** What a letter begins with, and the blocks above it that may be its subject. */
 const SALUTATION =
-  /^(?:dear|hello|hi|sehr geehrte|liebe|guten tag|chère?|madame|monsieur|estimad[oa]|querid[oa]|gentile|egregio|spettabile|caro|cara|geachte|beste|kära?|kære|hei|hej|szanown|vážen|prezad[oa])[\p{L}.]*(?=[\s,:!]|$)[^.?]{0,60}[,:!]?$/iu
+  /^(?:dear|hello|hi|sehr geehrte[rns]?|lieber?|guten tag|chère?s?|madame|monsieur|estimad[oa]s?|querid[oa]|gentile|egregio|spettabile|car[oa]|geachte|beste|kära?|kæra?e?|hei|hej|szanown\p{L}{1,4}|vážen\p{L}{1,4}|prezad[oa]s?)(?=[\s,:!])[^.?]{0,60}[,:!]$/iu
 const ABOVE_SALUTATION = 2
 
 /** Whether a heading is the sender's name, with the document's own title below. */

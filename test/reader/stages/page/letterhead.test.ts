@@ -33,6 +33,8 @@ describe("the title of a document with a letterhead", () => {
   it("is the first one where authors are below it, where text is, or where there is no other", () => {
     const title = run("A study of harbours", 60, 60, { ...bold, size: 20 })
     const section = run("Boats of the north", 60, 240, { ...bold, size: 14 })
+    const history = run("History and hints,", 60, 270)
+    assert.strictEqual(titleOf(title, section, history), "A study of harbours")
     const author = run("Eva Holm, eva@lindby.test", 60, 80)
     assert.strictEqual(titleOf(title, author, section), "A study of harbours")
     assert.strictEqual(titleOf(sender, ...lines(prose(60, 2), 60, 90, 90), section), "Norrvik Harbour Ltd")
