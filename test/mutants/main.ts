@@ -83,7 +83,7 @@ const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   inbound: ["conversion/", "housekeeping"],
   outreach: ["delivery/event-hook"],
-  shared: ["leadership", "migrator", "mail/", "delivery/", "conversion/", "inbound/"]
+  shared: ["leadership", "heartbeat", "migrator", "mail/", "delivery/"]
 }
 
 /** Histories of random steps take too long to be run for each fault. */

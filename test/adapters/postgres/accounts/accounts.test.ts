@@ -122,6 +122,8 @@ suiteLayer(layer)("messages, invitations and accounts on PostgreSQL", (it) => {
       yield* sql`delete from contact_messages`
       yield* keepTwo
       assert.isUndefined(yield* messages.claimWaiting)
+      yield* sql`update contact_messages set notify_after = clock_timestamp() where message = 'one'`
+      assert.isUndefined(yield* whileOpen(messages.claimWaiting, messages.claimWaiting))
       yield* sql`update contact_messages set notify_after = clock_timestamp(), notify_attempts = 0`
       const claimed = yield* Effect.all(
         Array.from({ length: 10 }, () => messages.claimWaiting),
