@@ -55,6 +55,18 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("one that did not succeed says why once it has failed, and until then that it waits", () =>
+      Effect.gen(function* () {
+        const { owner, store } = yield* begin(10)
+        const id = yield* document(owner)
+        const shown = Effect.map(fileOf(id, owner), ({ error, phase, status }) => [status, phase, error])
+        yield* store.failInline((yield* claimInline)!, { ...LAST, maxAttempts: 2 })
+        assert.deepStrictEqual(yield* shown, ["processing", "Queued", null])
+        yield* store.failInline((yield* claimInline)!, { ...LAST, maxAttempts: 2 })
+        assert.deepStrictEqual(yield* shown, ["failed", null, "no"])
+      })
+    )
+
     it.effect("H3: claimed again by its own worker, it goes on: its time began with the first claim", () =>
       Effect.gen(function* () {
         yield* clean

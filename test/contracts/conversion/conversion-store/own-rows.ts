@@ -172,6 +172,25 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect.each(["failChunk", "handBackChunk", "recoverOrphan"])(
+      "C3: a file shows that its chunk waits again, none of its pages done: %s",
+      (end) =>
+        Effect.gen(function* () {
+          const { owner, store, world } = yield* begin(10)
+          const fileId = yield* pdf(owner, 2)
+          const jobId = yield* job(owner, fileId)
+          const chunk = (yield* store.claimChunk("w", anyId()))!
+          yield* store.heartbeatChunk(chunk, 1, WINDOW)
+          assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Converting: 0/1 chunks")
+          yield* world.setChunk(chunk.id, { silentFor: Duration.hours(1) })
+          if (end === "failChunk") yield* store.failChunk(chunk, { ...FAILURE, maxAttempts: 2 })
+          else if (end === "recoverOrphan") yield* store.recoverOrphan(STALE, 2)
+          else yield* LATE[end]![1](store, { jobId, chunk })
+          const { phase, progress } = yield* fileOf(fileId, owner)
+          assert.deepStrictEqual([phase, progress.done], ["Queued: 0/1 chunks", 0])
+        })
+    )
+
     it.effect("K1: what is booked after a job was completed is in its total", () =>
       Effect.gen(function* () {
         const { owner, store, world } = yield* begin(10)

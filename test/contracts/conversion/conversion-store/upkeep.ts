@@ -54,13 +54,14 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
         const cancelled = yield* converting("cancelled")
         const failed = yield* converting("failed")
+        const done = yield* converting("completed")
         const live = yield* converting()
         const assembling = yield* converting("assembling")
         const queued = yield* pdf(owner, 2)
         yield* ask(owner, queued)
         const lost = yield* pdf(owner, 2)
         yield* world.setFile(lost, { status: "chunked_processing", jobId: anyId() })
-        const all = [cancelled, failed, lost, live, assembling, queued]
+        const all = [cancelled, failed, done, lost, live, assembling, queued]
         const statuses = Effect.forEach(all, (id) =>
           Effect.map(store.file(id, owner), (file) => [file?.status, file?.error])
         )
@@ -70,12 +71,13 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(yield* store.sweep(WINDOW, STALE), 2, "the two holds")
         assert.deepStrictEqual(
           yield* statuses,
-          Array.from({ length: 6 }, () => [...untouched])
+          Array.from({ length: 7 }, () => [...untouched])
         )
         yield* Effect.forEach(all, (id) => world.setFile(id, { unchangedFor: Duration.hours(1) }))
-        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 3)
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 4)
         assert.deepStrictEqual(yield* statuses, [
           ["uploaded", "why"],
+          ["failed", "why"],
           ["failed", "why"],
           ["uploaded", null],
           [...untouched],
