@@ -138,6 +138,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "it saves writing a job that is being worked on already"
   },
   sweep_conversions: {
+    "a state dropped: `h.state = 'held'` → `true`":
+      "it saves reading holds that have ended: neither a release nor a refresh changes one",
     "a state dropped: `f.status = 'chunked_processing'` → `true`":
       "it saves reading files that show no conversion: the update asks again"
   },

@@ -42,7 +42,7 @@ const document = Effect.fnUntraced(function* (owner: CustomerId) {
 /** What every conversion store does with documents that are converted in one go. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`documents in one go: ${name}`, (it) => {
-    it.effect.each(NAMES)("C2: one that was %s is claimed by nobody, whoever converted it", (end) =>
+    it.effect.each(NAMES)("C2: one that was %s is claimed by nobody, not even by its own worker", (end) =>
       Effect.gen(function* () {
         const { owner, store } = yield* begin(10)
         yield* document(owner)

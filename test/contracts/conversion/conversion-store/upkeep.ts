@@ -123,15 +123,27 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-31: what waits without a job keeps its funds: a request, a document, a flyer", () =>
       Effect.gen(function* () {
-        const { owner, store, world } = yield* begin(8)
+        const { owner, store, world } = yield* begin(10)
         const [request, document, flyer] = [anyId(), anyId(), anyId()]
+        const made = { id: anyId(), fileId: yield* pdf(owner, 1), customerId: owner, window: WINDOW }
+        yield* store.requestFlyer(made)
+        yield* store.claimFlyer(anyId(), STALE)
+        yield* world.lapsesIn(made.id, 1)
+        // A document that shows no conversion any more keeps nothing.
+        const gone = yield* addFile(owner, 1, "docx")
+        const lapsing = anyId()
+        yield* ask(owner, gone, lapsing)
+        yield* world.setFile(gone, { status: "uploaded" })
+        yield* world.lapsesIn(lapsing, 1)
         yield* ask(owner, yield* pdf(owner, 2), request)
         yield* ask(owner, yield* addFile(owner, 2, "docx"), document)
         const flying = { id: flyer, fileId: yield* pdf(owner, 2), customerId: owner, window: WINDOW }
         yield* store.requestFlyer(flying)
         for (const id of [request, document, flyer]) yield* world.lapsesIn(id, 1)
         assert.strictEqual(yield* store.sweep(WINDOW, STALE), 0)
-        for (const id of [request, document, flyer]) assert.isAbove((yield* world.hold(id))?.minutes ?? 0, 60)
+        for (const id of [request, document, flyer, made.id])
+          assert.isAbove((yield* world.hold(id))?.minutes ?? 0, 60)
+        assert.isBelow((yield* world.hold(lapsing))?.minutes ?? 0, 60)
         // What was stopped is not kept.
         yield* store.cancelFlyer(flyer, owner)
         yield* world.lapsesIn(document, -1)
