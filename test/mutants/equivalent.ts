@@ -148,6 +148,19 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `f.status = 'processing'` → `true` (2)":
       "it saves reading owners of whom nothing waits: they have no oldest file"
   },
+  claim_chunk_of: {
+    "a comparison turned: `<` → `>=`": "it saves time: both ways find the oldest job that can be worked on",
+    "a state dropped: `c.status = 'pending'` → `true`":
+      "it saves reading jobs of which no chunk waits: the job and the chunk are looked at again",
+    "a state dropped: `j.status = 'pending'` → `true`":
+      "it saves writing a job that is being worked on already"
+  },
+  sweep_conversions: {
+    "a state dropped: `h.state = 'held'` → `true`":
+      "it saves reading holds that have ended: neither a release nor a refresh changes one",
+    "a state dropped: `f.status = 'chunked_processing'` → `true`":
+      "it saves reading files that show no conversion: the update asks again"
+  },
   claim_in_turn: {
     "a call dropped: `perform set_config('synchronous_commit', 'off', true);` → `null;`":
       "it saves the wait for the disk: a claim that is undone is no claim"

@@ -29,7 +29,6 @@ begin
       select (x.item ->> 'jobId')::uuid as job, (x.item ->> 'fileId')::uuid as file, x.item -> 'options' as options,
         x.place::integer - 1 as place
       from jsonb_array_elements(p_items) with ordinality as x(item, place)
-      order by x.place
     loop
       v_file := i.file;
       v_answer := request_conversion(i.job, i.file, p_customer_id, i.options, p_window, p_bulk_id);

@@ -32,7 +32,7 @@ begin
       limit 1;
     end if;
     exit when not found;
-    -- Whoever moves a chunk that waits holds its job.
+    -- Every move of a chunk that waits is made under the lock of its job.
     perform from large_conversion_jobs j
     where j.id = v_job and j.status in ('pending', 'processing') and (p_primed or not j.options @> '{"_batchPrimed": true}')
     for no key update;

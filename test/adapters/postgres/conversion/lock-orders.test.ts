@@ -133,8 +133,11 @@ suiteLayer(postgres, { excludeTestServices: true })("the order of locks of conve
       yield* clean
       const sql = yield* WriteSql
       const owner = yield* customer(100)
-      const [oldest = "", ...others] = yield* jobs(owner, yield* files(owner))
-      yield* last("large_conversion_jobs", oldest)
+      const made = yield* jobs(owner, yield* files(owner))
+      // Turned round, so that the oldest was written last.
+      yield* sql`update large_conversion_jobs set
+        created_at = '2020-01-01'::timestamptz + (clock_timestamp() - created_at)`
+      const [oldest = "", ...others] = made.toReversed()
       const changed = yield* whileOpen(
         lock("large_conversion_jobs", [oldest]),
         sql`select apply_model_budget(0) as changed`,

@@ -162,7 +162,7 @@ suiteLayer(postgres, { excludeTestServices: true })("rows of conversions", (it) 
   it.effect("H3: no owner is passed over, whatever the planner makes of its statistics", () =>
     Effect.gen(function* () {
       yield* clean
-      const owners = yield* Effect.all([customer(10), customer(10), customer(10), customer(10)])
+      const owners = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => customer(10))
       for (const owner of owners.toSorted().toReversed()) yield* asked(owner, 1)
       const claims = yield* Effect.forEach(owners, () => withoutIndex(claimInline))
       assert.lengthOf(
@@ -274,12 +274,46 @@ suiteLayer(postgres, { excludeTestServices: true })("rows of conversions", (it) 
       yield* clean
       const sql = yield* WriteSql
       const store = yield* ConversionStore
-      const fileId = yield* pdf(yield* customer(10), 4)
-      yield* sql`insert into large_conversion_jobs (file_id, updated_at)
-        values (${fileId}::uuid, now() - interval '1 hour')`
       const recover = store.recoverOrphan(STALE, 3)
-      assert.strictEqual(yield* whileOpen(recover, recover), 0)
-      assert.deepStrictEqual(yield* sql`select count(*)::int as n from chunk_jobs`, [{ n: 1 }])
+      for (const status of ["pending", "processing"]) {
+        const fileId = yield* pdf(yield* customer(10), 4)
+        yield* sql`insert into large_conversion_jobs (file_id, status, updated_at)
+          values (${fileId}::uuid, ${status}, now() - interval '1 hour')`
+        assert.strictEqual(yield* whileOpen(recover, recover), 0, status)
+        assert.deepStrictEqual(
+          yield* sql`select phase, (select count(*)::int from chunk_jobs c join large_conversion_jobs j on j.id = c.job_id
+            where j.file_id = f.id) as chunks from files f where id = ${fileId}::uuid`,
+          [{ phase: "Queued: 0/1 chunks", chunks: 1 }],
+          status
+        )
+      }
+    })
+  )
+
+  it.effect("C3: pages of a chunk that nobody works on are not shown as done", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      const jobId = yield* job(owner, yield* pdf(owner, 4))
+      yield* sql`update chunk_jobs set pages_done = 1, status = case chunk_index when 0 then 'processing' else 'pending' end`
+      yield* sql`select conversion_progress(${jobId}::uuid)`
+      assert.deepStrictEqual(yield* sql`select done, phase from files`, [
+        { done: 1, phase: "Converting: 0/2 chunks" }
+      ])
+    })
+  )
+
+  it.effect("DOC-12: each kind of work has a turn of its own", () =>
+    Effect.gen(function* () {
+      yield* clean
+      const sql = yield* WriteSql
+      const owner = yield* customer(10)
+      yield* sql`update work_turns set customer_id = '00000000-0000-0000-0000-000000000000'`
+      yield* job(owner, yield* pdf(owner, 1))
+      assert.deepStrictEqual(yield* sql`select kind from work_turns where customer_id = ${owner}::uuid`, [
+        { kind: "request" }
+      ])
     })
   )
 
@@ -291,17 +325,17 @@ suiteLayer(postgres, { excludeTestServices: true })("rows of conversions", (it) 
         const sql = yield* WriteSql
         const store = yield* ConversionStore
         const owner = yield* customer(100)
-        const orders = [anyId(), anyId()]
-        for (const bulkId of orders) {
+        const [later, earlier] = [anyId(), anyId()]
+        for (const bulkId of [later, earlier]) {
           const items = yield* Effect.forEach([0, 1, 2], () =>
             Effect.map(pdf(owner, 1), (fileId) => ({ jobId: anyId(), fileId, options: {} }))
           )
           yield* sql`select answer from request_bulk(${bulkId}::uuid, ${owner}::uuid, ${JSON.stringify(items)}::jsonb, interval '1 hour')`
           for (const { jobId } of items) yield* store.cancel(jobId)
         }
-        // Written last, the older order and its first item stand behind the others.
-        yield* sql`update bulk_items set place = place where place = 0`
-        yield* sql`update bulk_orders set attempts = attempts where id = ${orders[0] ?? ""}::uuid`
+        // Turned round, so that what comes first was written last.
+        yield* sql`update bulk_items set place = 10 - place`
+        yield* sql`update bulk_orders set created_at = '2020-01-01'::timestamptz + (clock_timestamp() - created_at)`
         const claims: Array<string | undefined> = []
         const claim = withoutIndex(
           sql<{ readonly bulk: string; readonly items: ReadonlyArray<{ readonly fileId: string }> }>`
@@ -313,11 +347,11 @@ suiteLayer(postgres, { excludeTestServices: true })("rows of conversions", (it) 
             Effect.tap(one, (row) => Effect.sync(() => claims.push(row?.bulk)))
           )
         )
-        assert.deepStrictEqual(claims, orders)
+        assert.deepStrictEqual(claims, [earlier, later])
         assert.deepStrictEqual(
           first?.items.map(({ fileId }) => fileId),
           (yield* sql<{ readonly id: string }>`select file_id as id from bulk_items
-          where bulk_id = ${orders[1] ?? ""}::uuid order by place`).map(({ id }) => id)
+          where bulk_id = ${later}::uuid order by place`).map(({ id }) => id)
         )
       })
   )

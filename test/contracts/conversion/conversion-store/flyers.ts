@@ -46,7 +46,7 @@ const NAMES = ["completed", "failed", "stopped"] as const
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`flyers: ${name}`, (it) => {
     it.effect.each(NAMES)(
-      "C2: one that has %s is claimed by nobody, whoever made it, however silent",
+      "C2: one that has %s is claimed by nobody, neither by its own worker nor as a silent one",
       (end) =>
         Effect.gen(function* () {
           const { owner, store } = yield* begin(10)

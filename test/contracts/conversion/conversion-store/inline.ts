@@ -42,7 +42,7 @@ const document = Effect.fnUntraced(function* (owner: CustomerId) {
 /** What every conversion store does with documents that are converted in one go. */
 export const suite = (name: string, stores: Layer.Layer<ConversionStore | DocumentsWorld>) =>
   suiteLayer(stores)(`documents in one go: ${name}`, (it) => {
-    it.effect.each(NAMES)("C2: one that was %s is claimed by nobody, whoever converted it", (end) =>
+    it.effect.each(NAMES)("C2: one that was %s is claimed by nobody, not even by its own worker", (end) =>
       Effect.gen(function* () {
         const { owner, store } = yield* begin(10)
         yield* document(owner)
@@ -52,6 +52,18 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.isUndefined(yield* store.claimInline(anyId(), Duration.zero))
         assert.isFalse(yield* store.heartbeatInline(claimed, STALE))
         assert.strictEqual(yield* store.failInline(claimed, LAST), "stale")
+      })
+    )
+
+    it.effect("one that did not succeed says why once it has failed, and until then that it waits", () =>
+      Effect.gen(function* () {
+        const { owner, store } = yield* begin(10)
+        const id = yield* document(owner)
+        const shown = Effect.map(fileOf(id, owner), ({ error, phase, status }) => [status, phase, error])
+        yield* store.failInline((yield* claimInline)!, { ...LAST, maxAttempts: 2 })
+        assert.deepStrictEqual(yield* shown, ["processing", "Queued", null])
+        yield* store.failInline((yield* claimInline)!, { ...LAST, maxAttempts: 2 })
+        assert.deepStrictEqual(yield* shown, ["failed", null, "no"])
       })
     )
 

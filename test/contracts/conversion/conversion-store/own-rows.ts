@@ -79,15 +79,17 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
-    it.effect("X1: a job whose last chunk is completed meanwhile is assembled, whoever cancels it", () =>
-      Effect.gen(function* () {
-        const { owner, store, world } = yield* begin(10)
-        const jobId = yield* job(owner, yield* pdf(owner, 2))
-        const chunk = (yield* store.claimChunk("w", anyId()))!
-        const answer = yield* world.whileOpen(store.completeChunk(chunk, "r", []), store.cancel(jobId))
-        assert.strictEqual(answer, "finishing")
-        assert.strictEqual((yield* world.job(jobId)).status, "assembling")
-      })
+    it.effect(
+      "X1: a job whose last chunk is completed meanwhile is assembled, though its owner cancels it",
+      () =>
+        Effect.gen(function* () {
+          const { owner, store, world } = yield* begin(10)
+          const jobId = yield* job(owner, yield* pdf(owner, 2))
+          const chunk = (yield* store.claimChunk("w", anyId()))!
+          const answer = yield* world.whileOpen(store.completeChunk(chunk, "r", []), store.cancel(jobId))
+          assert.strictEqual(answer, "finishing")
+          assert.strictEqual((yield* world.job(jobId)).status, "assembling")
+        })
     )
 
     it.effect("X1: what is assembled twice at once is charged once, and deleted only once it has ended", () =>
@@ -107,6 +109,19 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         const other = (yield* store.claimAssembly(anyId(), STALE))!
         const deleted = world.whileOpen(store.finishJob(other, "r"), store.deleteFile(fileId, owner))
         assert.strictEqual(yield* deleted, "deleted")
+      })
+    )
+
+    it.effect("X1: a job that fails while its result is stored has failed, and is not charged", () =>
+      Effect.gen(function* () {
+        const { owner, store, world } = yield* begin(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        yield* completeAll
+        const assembly = (yield* store.claimAssembly(anyId(), STALE))!
+        const late = store.finishJob(assembly, "r")
+        assert.strictEqual(yield* world.whileOpen(store.failJob(jobId, "x"), late), "stale")
+        assert.strictEqual((yield* world.job(jobId)).status, "failed")
+        assert.deepStrictEqual(yield* funds(owner), { credits: 10, held: 0, charged: 0 })
       })
     )
 
@@ -170,6 +185,25 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.isTrue(yield* store.heartbeatChunk(chunk, 1, WINDOW))
         assert.deepInclude(yield* fileOf(fileId, owner), { phase, progress })
       })
+    )
+
+    it.effect.each(["failChunk", "handBackChunk", "recoverOrphan"])(
+      "C3: a file shows that its chunk waits again, none of its pages done: %s",
+      (end) =>
+        Effect.gen(function* () {
+          const { owner, store, world } = yield* begin(10)
+          const fileId = yield* pdf(owner, 2)
+          const jobId = yield* job(owner, fileId)
+          const chunk = (yield* store.claimChunk("w", anyId()))!
+          assert.strictEqual((yield* fileOf(fileId, owner)).phase, "Converting: 0/1 chunks")
+          yield* store.heartbeatChunk(chunk, 1, WINDOW)
+          yield* world.setChunk(chunk.id, { silentFor: Duration.hours(1) })
+          if (end === "failChunk") yield* store.failChunk(chunk, { ...FAILURE, maxAttempts: 2 })
+          else if (end === "recoverOrphan") yield* store.recoverOrphan(STALE, 2)
+          else yield* LATE[end]![1](store, { jobId, chunk })
+          const { phase, progress } = yield* fileOf(fileId, owner)
+          assert.deepStrictEqual([phase, progress.done], ["Queued: 0/1 chunks", 0])
+        })
     )
 
     it.effect("K1: what is booked after a job was completed is in its total", () =>

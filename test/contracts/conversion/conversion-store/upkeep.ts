@@ -54,13 +54,14 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         })
         const cancelled = yield* converting("cancelled")
         const failed = yield* converting("failed")
+        const done = yield* converting("completed")
         const live = yield* converting()
         const assembling = yield* converting("assembling")
         const queued = yield* pdf(owner, 2)
         yield* ask(owner, queued)
         const lost = yield* pdf(owner, 2)
         yield* world.setFile(lost, { status: "chunked_processing", jobId: anyId() })
-        const all = [cancelled, failed, lost, live, assembling, queued]
+        const all = [cancelled, failed, done, lost, live, assembling, queued]
         const statuses = Effect.forEach(all, (id) =>
           Effect.map(store.file(id, owner), (file) => [file?.status, file?.error])
         )
@@ -70,12 +71,13 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
         assert.strictEqual(yield* store.sweep(WINDOW, STALE), 2, "the two holds")
         assert.deepStrictEqual(
           yield* statuses,
-          Array.from({ length: 6 }, () => [...untouched])
+          Array.from({ length: 7 }, () => [...untouched])
         )
         yield* Effect.forEach(all, (id) => world.setFile(id, { unchangedFor: Duration.hours(1) }))
-        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 3)
+        assert.strictEqual(yield* store.sweep(WINDOW, STALE), 4)
         assert.deepStrictEqual(yield* statuses, [
           ["uploaded", "why"],
+          ["failed", "why"],
           ["failed", "why"],
           ["uploaded", null],
           [...untouched],
@@ -121,15 +123,27 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
 
     it.effect("DOC-31: what waits without a job keeps its funds: a request, a document, a flyer", () =>
       Effect.gen(function* () {
-        const { owner, store, world } = yield* begin(8)
+        const { owner, store, world } = yield* begin(10)
         const [request, document, flyer] = [anyId(), anyId(), anyId()]
+        const made = { id: anyId(), fileId: yield* pdf(owner, 1), customerId: owner, window: WINDOW }
+        yield* store.requestFlyer(made)
+        yield* store.claimFlyer(anyId(), STALE)
+        yield* world.lapsesIn(made.id, 1)
+        // A document that shows no conversion any more keeps nothing.
+        const gone = yield* addFile(owner, 1, "docx")
+        const lapsing = anyId()
+        yield* ask(owner, gone, lapsing)
+        yield* world.setFile(gone, { status: "uploaded" })
+        yield* world.lapsesIn(lapsing, 1)
         yield* ask(owner, yield* pdf(owner, 2), request)
         yield* ask(owner, yield* addFile(owner, 2, "docx"), document)
         const flying = { id: flyer, fileId: yield* pdf(owner, 2), customerId: owner, window: WINDOW }
         yield* store.requestFlyer(flying)
         for (const id of [request, document, flyer]) yield* world.lapsesIn(id, 1)
         assert.strictEqual(yield* store.sweep(WINDOW, STALE), 0)
-        for (const id of [request, document, flyer]) assert.isAbove((yield* world.hold(id))?.minutes ?? 0, 60)
+        for (const id of [request, document, flyer, made.id])
+          assert.isAbove((yield* world.hold(id))?.minutes ?? 0, 60)
+        assert.isBelow((yield* world.hold(lapsing))?.minutes ?? 0, 60)
         // What was stopped is not kept.
         yield* store.cancelFlyer(flyer, owner)
         yield* world.lapsesIn(document, -1)
