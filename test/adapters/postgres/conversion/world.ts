@@ -40,7 +40,7 @@ export const funds = Effect.fnUntraced(function* (customerId: CustomerId) {
 export const whileOpen = Effect.fnUntraced(function* <A, E, R, B, E2, R2, E3 = never, R3 = never>(
   first: Effect.Effect<A, E, R>,
   second: Effect.Effect<B, E2, R2>,
-  last: Effect.Effect<unknown, E3, R3> = Effect.void as Effect.Effect<unknown, E3, R3>
+  last: Effect.Effect<unknown, E3, R3> = Effect.void
 ) {
   const sql = yield* WriteSql
   const open = yield* Latch.make(false)

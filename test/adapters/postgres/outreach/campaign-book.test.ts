@@ -238,7 +238,7 @@ describe("campaigns on PostgreSQL", () => {
       yield* book.begin(entry)
       yield* sql`update email_sends set attempted_at = attempted_at - interval '23 hours 59 minutes'`
       assert.strictEqual((yield* book.begin(entry))._tag, "Begun")
-      const { id = "" } = (yield* sql<{ readonly id: string }>`update email_sends
+      const { id } = (yield* sql<{ readonly id: string }>`update email_sends
         set attempted_at = attempted_at - interval '2 minutes' returning id`)[0]!
       assert.strictEqual((yield* book.begin(entry))._tag, "Settled")
       for (const errorKind of ["unavailable", "rejected", "ambiguous"] as const) {
