@@ -279,6 +279,7 @@ export const readObjects = (
   for (let at = 0; at < count && walk.left > 0; at++) {
     visit(walk, call.FPDFPage_GetObject(page, at), matrix, UNMARKED, 0)
   }
-  if (forText) for (const text of coveredTexts(pdfium, { page, ...sides })) walk.inherited.set(text, OFF)
+  if (forText)
+    for (const text of coveredTexts(pdfium, { page, matrix, ...sides })) walk.inherited.set(text, OFF)
   return walk
 }

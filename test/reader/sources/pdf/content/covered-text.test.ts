@@ -13,8 +13,8 @@ const BOX = "60 490 200 30 re f\n"
 const picture = (name: string, width: number, height: number, x: number, y: number) =>
   `q ${width} 0 0 ${height} ${x} ${y} cm /${name} Do Q\n`
 
-/** What is read of a page with these drawings behind its words: `I` is a picture, `S` one that is seen through. */
-const readOf = (content: string) =>
+/** What is read of a page with these drawings behind its words: `I` is a picture, `S` one that is seen through. `entries`: more of the page. */
+const readOf = (content: string, entries?: string) =>
   Effect.gen(function* () {
     const bytes = pdfOf({
       pages: [{ content: text + content }],
@@ -28,7 +28,10 @@ const readOf = (content: string) =>
         const mask = image([60], "DeviceGray")
         const seen = image([200, 30, 30], "DeviceRGB", `/SMask ${mask}`)
         const states = "/ExtGState << /T << /ca 0.4 >> /M << /BM /Multiply >> >>"
-        return { resources: `/XObject << /I ${image([200, 30, 30], "DeviceRGB")} /S ${seen} >> ${states}` }
+        return {
+          ...(entries === undefined ? {} : { entries: [entries] }),
+          resources: `/XObject << /I ${image([200, 30, 30], "DeviceRGB")} /S ${seen} >> ${states}`
+        }
       }
     })
     const document = new OpenDocument(yield* Effect.promise(loadLibraries), yield* temporaryPdf(bytes))
@@ -37,10 +40,10 @@ const readOf = (content: string) =>
     return runs.map((run) => run.text).join(" ")
   })
 
-const isRead = (name: string, content: string, expected: boolean) =>
+const isRead = (name: string, content: string, expected: boolean, entries?: string) =>
   it.effect(name, () =>
     Effect.gen(function* () {
-      const read = yield* readOf(content)
+      const read = yield* readOf(content, entries)
       assert.strictEqual(read.includes("Secret name"), expected, read)
       assert.include(read, "Words that everybody sees")
     })
@@ -63,6 +66,21 @@ describe("words below a shape", () => {
       assert.isTrue(read.includes("Marked word") && !read.includes("Secret"))
     })
   )
+  for (const turned of [90, 180, 270]) {
+    const entries = `/Rotate ${turned} /CropBox [40 60 600 780]`
+    isRead(
+      `are not read on a page that is cut and turned by ${turned}°`,
+      `${secret}0 g ${BOX}`,
+      false,
+      entries
+    )
+    isRead(
+      `are read through one on a page turned by ${turned}°`,
+      `${secret}/T gs 1 1 0 rg ${BOX}`,
+      true,
+      entries
+    )
+  }
   isRead("are read on one that was drawn before", `0.9 g ${BOX}0 g ${secret}`, true)
   isRead("are read through one", `${secret}/T gs 1 1 0 rg ${BOX}`, true)
   isRead("are read through a marker's colour", `${secret}/M gs 1 1 0 rg ${BOX}`, true)
