@@ -1,6 +1,6 @@
 -- Releases a job that has waited for too long to on-demand processing, whatever the batch service says (B4, BATCH-15); its row
 -- is closed out as by process-now, so that a batch job that may exist is still found, stopped and billed. One a call, so that
--- no two jobs are locked at once; returns which, null where there is none. Lock order: as `make_conversion_job_interactive`.
+-- no two jobs are locked at once; returns its id, or null. Lock order: as `make_conversion_job_interactive`.
 -- The planner setting: see `stranded_batch_conversion_jobs`.
 create or replace function release_overdue_batch_job(
   p_give_up interval, p_stuck interval, p_slack interval, p_window interval default interval '90 minutes'

@@ -1,6 +1,5 @@
 -- Claims the message of the oldest bulk order that has ended, for `p_lease`, and at each further claim for twice as long, up to 64
--- times. A message that did not go out, or has lost its sender, is claimed again after that, `p_max_attempts` times in all. No row
--- where there is none.
+-- times. A message that did not go out, or has lost its sender, is claimed again after that, `p_max_attempts` times in all.
 create or replace function claim_bulk_message(p_lease interval, p_max_attempts integer)
 returns table (bulk_id uuid, email text, ended_at timestamptz, attempts integer, items jsonb)
 language plpgsql

@@ -1,8 +1,8 @@
 -- The part of `erase_person` that is about convert-by-email; returns whether anything was found. A mail under way ends here:
 -- its worker has lost its lease and writes nothing more, and what was set aside is released. What is left of a mail is that
 -- there was one; its objects go with the next cleaning, results behind links among them. Charges stay, without a name. Lock
--- order: mails, customer, hold; so the caller runs it before it locks the customer. The mails in any order: nobody else waits for a
--- second one, and erasures come one after another.
+-- order: mails, customer, hold; so the caller runs it before it locks the customer. The order of the mails does not matter: only an
+-- erasure locks several, and erasures run one after another.
 create or replace function erase_intake_person(p_email text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

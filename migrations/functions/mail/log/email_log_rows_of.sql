@@ -11,7 +11,7 @@ declare
   v_rows email_log_row[] := '{}';
 begin
   for x in select * from jsonb_array_elements(p_entries) with ordinality as y(entry, ord) loop
-    -- What is not named below is stored as it is given.
+    -- Other members are stored as they come.
     e := jsonb_populate_record(null::email_log_row, x.entry);
     e.ordinal := x.ord;
     e.id := coalesce(e.id, gen_random_uuid());

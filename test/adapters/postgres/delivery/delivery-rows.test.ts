@@ -85,7 +85,7 @@ suiteLayer(layerPostgres)("rows of deliveries and of what is watched", (it) => {
       })
   )
 
-  it.effect("an erased person's mail that bounces suppresses the person, whoever it names (P3)", () =>
+  it.effect("an erased person's mail that bounces suppresses the person, though its row names nobody any more (P3)", () =>
     Effect.gen(function* () {
       yield* clearLog
       const sql = yield* WriteSql
