@@ -2,7 +2,7 @@
  * `ConversionStore`: a job runs from the request to the charge under leases, is cancelled or deleted whole, and is claimed and
  * paid once however many race.
  *
- * Adapters: memory, postgres. Rules: C2, C3, C4, F1, F2, H3, K1, R1, R2, X1, X2, DOC-10, DOC-11, DOC-12, DOC-14, DOC-15, DOC-16, DOC-17, DOC-22,
+ * Adapters: memory, postgres. Rules: C2, C3, C4, F1, F2, H3, K1, R1, R2, X1, X2, DOC-1, DOC-4, DOC-10, DOC-11, DOC-12, DOC-14, DOC-15, DOC-16, DOC-17, DOC-22,
  * DOC-30, DOC-31, DOC-32, DOC-40, DOC-42, DOC-45.
  */
 import type { Layer } from "effect"
