@@ -85,19 +85,21 @@ suiteLayer(layerPostgres)("rows of deliveries and of what is watched", (it) => {
       })
   )
 
-  it.effect("an erased person's mail that bounces suppresses the person, though its row names nobody any more (P3)", () =>
-    Effect.gen(function* () {
-      yield* clearLog
-      const sql = yield* WriteSql
-      yield* sql`insert into email_log (outcome, status, provider, provider_message_id, to_addresses, recipient_count)
+  it.effect(
+    "an erased person's mail that bounces suppresses the person, though its row names nobody any more (P3)",
+    () =>
+      Effect.gen(function* () {
+        yield* clearLog
+        const sql = yield* WriteSql
+        yield* sql`insert into email_log (outcome, status, provider, provider_message_id, to_addresses, recipient_count)
         values ('sent', 'sent', 'provider_a', 'm-1', '{ann@x.test}', 1)`
-      yield* sql`select erase_person('ann@x.test', 'test')`
-      yield* record("m-1", "bounced", { bounce_type: "Permanent" })
-      assert.deepStrictEqual(
-        yield* sql`select suppression_marks = array['hard_bounce:' || erased_alias('ann@x.test')] as marked from email_log`,
-        [{ marked: true }]
-      )
-    })
+        yield* sql`select erase_person('ann@x.test', 'test')`
+        yield* record("m-1", "bounced", { bounce_type: "Permanent" })
+        assert.deepStrictEqual(
+          yield* sql`select suppression_marks = array['hard_bounce:' || erased_alias('ann@x.test')] as marked from email_log`,
+          [{ marked: true }]
+        )
+      })
   )
 
   it.effect("an alarm is as it is since its last notice, whatever is measured between", () =>
