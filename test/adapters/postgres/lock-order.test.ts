@@ -3,27 +3,16 @@ import { Deferred, Effect, Fiber } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../support/postgres/postgres.ts"
+import { sendEntry } from "../../support/postgres/send-entry.ts"
 
 const KEY = "k".repeat(64)
 const TAG = "t".repeat(64)
-
-const sendOf = (id: string, entry: object) => ({
-  id,
-  category: "transactional",
-  source: "test",
-  from: "noreply@postlane.test",
-  to: ["a@x.test"],
-  others: [],
-  subject: "Subject",
-  provider: "provider_a",
-  ...entry
-})
 
 const eventOf = (message: string, entry: object = {}) => ({
   provider: "provider_a",
   provider_message_id: message,
   event: "delivered",
-  recipients: ["a@x.test"],
+  recipients: ["ann@x.test"],
   ...entry
 })
 
@@ -61,9 +50,22 @@ layer(layerPostgres)("locks of rows are taken in one order", (it) => {
       yield* Deferred.await(held)
       const sends = yield* Effect.forkChild(
         call("record_email_sends", [
-          sendOf("10000000-0000-4000-8000-000000000001", { outcome: "sent", provider_message_id: "m-1" }),
-          sendOf("10000000-0000-4000-8000-000000000002", { outcome: "sent", provider_message_id: "m-2" }),
-          sendOf("10000000-0000-4000-8000-000000000003", { outcome: "deferred", key_hash: KEY, key_tag: TAG })
+          sendEntry({
+            id: "10000000-0000-4000-8000-000000000001",
+            outcome: "sent",
+            provider_message_id: "m-1"
+          }),
+          sendEntry({
+            id: "10000000-0000-4000-8000-000000000002",
+            outcome: "sent",
+            provider_message_id: "m-2"
+          }),
+          sendEntry({
+            id: "10000000-0000-4000-8000-000000000003",
+            outcome: "deferred",
+            key_hash: KEY,
+            key_tag: TAG
+          })
         ])
       )
       yield* waiting(1)

@@ -7,9 +7,10 @@ import { StoredOptions } from "../../../src/adapters/postgres/conversion/rows.ts
 import { BatchOutcome, BatchRowState } from "../../../src/domain/batch/row.ts"
 import { JobStatus, ChunkStatus } from "../../../src/domain/conversion/job.ts"
 import { ChunkId } from "../../../src/domain/ids.ts"
-import { clean, customer, funds, whileOpen } from "../../adapters/postgres/conversion/world.ts"
+import { clean, customer, funds } from "../../adapters/postgres/conversion/world.ts"
 import { DocumentsWorld } from "../../contracts/conversion/documents-world.ts"
 import { layerPostgres, layerWithoutIndexes } from "./postgres.ts"
+import { whileOpen } from "./while-open.ts"
 
 const JobSeen = Schema.Struct({
   status: JobStatus,

@@ -11,7 +11,7 @@ import { Access, Admins, MagicLinks } from "../../../../src/ports/accounts/acces
 import { BROWSER, text } from "../../../contracts/accounts/access/callers.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const layers = Layer.mergeAll(
   accessLayer({ embedded: false }),

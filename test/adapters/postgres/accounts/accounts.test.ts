@@ -17,7 +17,7 @@ import {
 import { SuppressionList as SuppressionsPort } from "../../../../src/ports/mail/suppression-list.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres, layerWithoutIndexes } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const layer = Layer.mergeAll(
   Access.layer({ embedded: false }),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const OTHER = "other@x.test"
 

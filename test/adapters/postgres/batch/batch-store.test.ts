@@ -16,7 +16,7 @@ import {
 import { clean, parked } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 suite("PostgreSQL", postgres)
 

@@ -9,7 +9,7 @@ import { claimed, claimFrom, JOB, PRICE, submittedRow } from "../../../contracts
 import { clean, DocumentsWorld, parked } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const INPUT = { prefix: "p/", records: 3, shards: 1, bytes: 1, model: "m1", price: PRICE }
 

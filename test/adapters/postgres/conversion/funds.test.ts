@@ -8,7 +8,8 @@ import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { FundsWorld, suite } from "../../../contracts/accounts/funds.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { clean, customer, whileOpen } from "./world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
+import { clean, customer } from "./world.ts"
 
 /** One value that a function of funds returns. */
 const ask = (call: string, ...values: ReadonlyArray<string | number | null>) =>

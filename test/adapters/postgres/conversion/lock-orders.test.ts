@@ -20,7 +20,7 @@ import {
 } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "./world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 /** As many rows that a plan without an order comes upon another one first. */
 const MANY = Array.from({ length: 12 }, (_, index) => index)

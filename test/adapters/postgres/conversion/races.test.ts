@@ -17,7 +17,8 @@ import {
 } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { clean, customer, funds, whileOpen } from "./world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
+import { clean, customer, funds } from "./world.ts"
 
 const suite = Layer.provideMerge(layer, layerPostgres)
 

@@ -20,7 +20,7 @@ import {
 } from "../../../contracts/conversion/documents-world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "./world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 /** Whether the owner's turn lasts for at least as long after their document was last changed. */
 const busyFor = (interval: string) =>

@@ -3,11 +3,10 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { call } from "./hook-rows.ts"
 
 const TAG = "t".repeat(64)
-
-const call = (name: string, entry: object) =>
-  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify([entry])]))
 
 const told = WriteSql.use(
   (sql) => sql<{
@@ -46,19 +45,10 @@ describe("an event that comes before the library's row (EVENT-80)", () => {
       })
       const [before] = yield* told
       assert.deepInclude(before, { type: "email.delivered", subject: `key:${keyHash}`, waits: true })
-      yield* call("record_email_sends", {
-        ...message,
-        id: crypto.randomUUID(),
-        category: "transactional",
-        source: "api:shop",
-        from: "noreply@postlane.test",
-        to: ["ann@x.test"],
-        others: [],
-        subject: "Subject",
-        outcome: "sent",
-        idempotency_key: "order-17",
-        key_hash: keyHash
-      })
+      yield* call(
+        "record_email_sends",
+        sendEntry({ ...message, idempotency_key: "order-17", key_hash: keyHash })
+      )
       assert.deepStrictEqual(
         (yield* told).map(({ ofHook, type, waits }) => [ofHook, type, waits]),
         [

@@ -4,8 +4,10 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 import {
+  call,
   clearHooks,
   deliveryStates,
   endTries,
@@ -45,9 +47,6 @@ const redeliverAll = WriteSql.use((sql) =>
   )
 )
 const tend = WriteSql.use((sql) => sql`select tend_event_hooks()`)
-const call = (name: string, ...entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
-
 suiteLayer(layerPostgres)("rows of event hooks", (it) => {
   /** With the plans of a table of many rows, which is not read in the order of an index. */
   const asOfMany = <A, E, R>(write: Effect.Effect<A, E, R>) =>
@@ -177,19 +176,8 @@ suiteLayer(layerPostgres)("rows of event hooks", (it) => {
     event: name,
     recipients: ["ann@x.test"]
   })
-  const send = (message: string, outcome = "sent") => ({
-    id: crypto.randomUUID(),
-    category: "transactional",
-    source: "api:shop",
-    from: "noreply@postlane.test",
-    to: ["ann@x.test"],
-    others: [],
-    subject: "Subject",
-    outcome,
-    provider: "provider_a",
-    provider_message_id: message,
-    idempotency_key: "order-17"
-  })
+  const send = (message: string, outcome = "sent") =>
+    sendEntry({ outcome, provider_message_id: message, idempotency_key: "order-17" })
   const tell = (type: string) => WriteSql.use((sql) => sql`select tell_hooks(${type}, 'key:1', now(), '{}')`)
   const ofOneSubject = [
     ["one event alone", tell("email.opened"), tell("email.clicked"), "email.opened"],

@@ -4,6 +4,8 @@ import { Deferred, Effect, Fiber } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { call } from "./hook-rows.ts"
 
 const TAG = "t".repeat(64)
 const SECRET = "whsec_cG9zdGxhbmUtaG9vay1zZWNyZXQtMS0zMi1ieXRlcyE="
@@ -31,25 +33,14 @@ const told = WriteSql.use(
     from event_hook_deliveries order by sequence`
 )
 
-const call = (name: string, ...entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
-
-const send = (message: string, entry: object = {}) => ({
-  id: crypto.randomUUID(),
-  category: "transactional",
-  source: "api:shop",
-  from: "noreply@postlane.test",
-  to: ["ann@x.test"],
-  others: [],
-  subject: "Subject",
-  outcome: "sent",
-  provider: "provider_a",
-  provider_message_id: message,
-  idempotency_key: `order-${message}`,
-  key_tag: TAG,
-  tags: { order: "17" },
-  ...entry
-})
+const send = (message: string, entry: object = {}) =>
+  sendEntry({
+    provider_message_id: message,
+    idempotency_key: `order-${message}`,
+    key_tag: TAG,
+    tags: { order: "17" },
+    ...entry
+  })
 
 const event = (message: string, name: string, entry: object = {}) => ({
   provider: "provider_a",

@@ -4,7 +4,9 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
 import {
+  call,
   clearHooks,
   deliveryStates,
   idOf,
@@ -15,9 +17,6 @@ import {
   putHook
 } from "./hook-rows.ts"
 
-const call = (name: string, ...entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
-
 const event = (name: string, second = 0) => ({
   provider: "provider_a",
   provider_message_id: "m-1",
@@ -27,20 +26,12 @@ const event = (name: string, second = 0) => ({
   key_tag: "t".repeat(64)
 })
 
-const send = {
+const send = sendEntry({
   id: idOf(99),
-  category: "transactional",
-  source: "api:shop",
-  from: "noreply@postlane.test",
-  to: ["ann@x.test"],
-  others: [],
-  subject: "Subject",
-  outcome: "sent",
-  provider: "provider_a",
   provider_message_id: "m-1",
   idempotency_key: "order-17",
   key_tag: "t".repeat(64)
-}
+})
 
 const claimed = (limit: number) =>
   WriteSql.use((sql) =>

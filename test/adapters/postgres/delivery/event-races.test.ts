@@ -5,7 +5,9 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
+import { call } from "./hook-rows.ts"
 
 const clear = empty(
   "email_log, email_events, email_alerts, email_suppressions, email_send_claims, erased_suppressions, email_alarms, email_alarm_notices, email_stats_closed, audit_digest_subscriptions"
@@ -14,9 +16,6 @@ const clear = empty(
 const TAG = "t".repeat(64)
 const ROW = "00000000-0000-4000-8000-000000000001"
 const SUBSCRIPTION = "00000000-0000-4000-8000-00000000000a"
-
-const call = (name: string, ...entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
 
 const event = (message: string, name: string, entry: object = {}) => ({
   provider: "provider_a",
@@ -28,18 +27,7 @@ const event = (message: string, name: string, entry: object = {}) => ({
 const record = (message: string, name: string, entry: object = {}) =>
   call("record_email_events", event(message, name, entry))
 
-const send = (entry: object) =>
-  call("record_email_sends", {
-    id: ROW,
-    category: "transactional",
-    source: "api:shop",
-    from: "noreply@postlane.test",
-    to: ["ann@x.test"],
-    others: [],
-    subject: "Subject",
-    provider: "provider_a",
-    ...entry
-  })
+const send = (entry: object) => call("record_email_sends", sendEntry({ id: ROW, ...entry }))
 
 const messages = WriteSql.use((sql) =>
   Effect.map(

@@ -65,3 +65,7 @@ export const endTries = (...ends: ReadonlyArray<Readonly<Record<string, unknown>
 
 export const receiptOf = (number: number) => ({ id: idOf(number), lease: LEASE, received: true })
 export const failureOf = (number: number) => ({ id: idOf(number), lease: LEASE, received: false })
+
+/** A function of entries, as its adapter calls it. */
+export const call = (name: string, ...entries: ReadonlyArray<object>) =>
+  WriteSql.use((sql) => sql.unsafe(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))

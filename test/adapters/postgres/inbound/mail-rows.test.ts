@@ -24,7 +24,7 @@ import {
 } from "../../../contracts/inbound/intake-store/world.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { postgres } from "../../../support/postgres/documents-postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const DAY = Duration.days(1)
 const ASIDE = { reason: "set aside by ann", reply: "It was set aside." }

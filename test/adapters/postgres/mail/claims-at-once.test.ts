@@ -5,14 +5,13 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
+import { call } from "../send-queue/rows.ts"
 
 const clear = empty("email_send_claims, email_log, email_suppressions")
 
 type Row = Readonly<Record<string, unknown>>
-
-const call = (name: string, entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe<Row>(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
 
 const claim = (key: string, owner: string) => ({
   key_hash: key,
@@ -38,21 +37,13 @@ const logged = (...keys: ReadonlyArray<string>) =>
       select unnest(${keys}::text[]), 'failed', 'failed', 'rejected'`
   )
 
-const settling = (key: string, owner: string) => ({
-  id: crypto.randomUUID(),
-  category: "transactional",
-  source: "test",
-  from: "noreply@postlane.test",
-  to: ["a@x.test"],
-  others: [],
-  subject: "s",
-  outcome: "sent",
-  provider: "provider_a",
-  provider_message_id: `message-${key}-${owner}`,
-  key_hash: key,
-  key_tag: `tag-${key}`,
-  settle: { owner, state: "accepted", ambiguous: false, result: { ok: true, status: "sent" } }
-})
+const settling = (key: string, owner: string) =>
+  sendEntry({
+    provider_message_id: `message-${key}-${owner}`,
+    key_hash: key,
+    key_tag: `tag-${key}`,
+    settle: { owner, state: "accepted", ambiguous: false, result: { ok: true, status: "sent" } }
+  })
 
 const heldBy = WriteSql.use((sql) => sql<Row>`select key_hash as key, owner, state from email_send_claims`)
 

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 import { enqueue, MAIL } from "../send-queue/rows.ts"
 
 const clear = empty(

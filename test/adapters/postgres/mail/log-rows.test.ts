@@ -9,31 +9,25 @@ import { EmailStatus, isUndelivered } from "../../../../src/domain/mail/status.t
 import { Category } from "../../../../src/domain/mail/suppression/policy.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
+import { call } from "../send-queue/rows.ts"
 
 const clear = empty("email_send_claims, email_log, email_suppressions, erased_suppressions, admin_audit_log")
 
 type Row = Readonly<Record<string, unknown>>
 
-const call = (name: string, entries: ReadonlyArray<object>) =>
-  WriteSql.use((sql) => sql.unsafe<Row>(`select * from ${name}($1::jsonb)`, [JSON.stringify(entries)]))
-
 const id = (number: number) => `${number}0000000-0000-4000-8000-000000000000`
 
-const attempt = (number: number, outcome: string, more: object = {}) => ({
-  id: id(number),
-  category: "transactional",
-  source: "test",
-  from: "noreply@postlane.test",
-  to: ["a@x.test"],
-  others: [],
-  subject: "s",
-  outcome,
-  provider: "provider_a",
-  key_hash: "key",
-  key_tag: "tag",
-  ...more
-})
+const attempt = (number: number, outcome: string, more: object = {}) =>
+  sendEntry({
+    id: id(number),
+    to: ["a@x.test"],
+    outcome,
+    key_hash: "key",
+    key_tag: "tag",
+    ...more
+  })
 
 const record = (...entries: ReadonlyArray<object>) => call("record_email_sends", entries)
 

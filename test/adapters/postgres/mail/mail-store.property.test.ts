@@ -12,8 +12,8 @@ import { attempt, mail } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 import { makeMemoryWorld, makePostgresWorld, type MailWorld } from "../../../support/worlds/mail-world.ts"
-import { whileOpen } from "../conversion/world.ts"
 import {
   BASE,
   canonicalRows,

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const clear = empty("email_send_claims, email_log, email_suppressions")
 

@@ -12,7 +12,7 @@ import { CampaignBook } from "../../../../src/ports/outreach/campaign-book.ts"
 import { campaignEvent } from "../../../contracts/outreach/campaign-book.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 
 const clear = empty(
   "prospects, email_sends, email_send_events, unsubscribes, list_unsubscribes, audit_digest_subscriptions, email_log"

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
 import { call, clear, enqueue, heldOf, claimOf, MAIL, PACE, stored, take } from "./rows.ts"
 
 /** How many requests may leave `ms` after the pace was first asked for, and when the first of them. */
@@ -209,22 +210,14 @@ layer(layerPostgres)("requests that are begun and ended together", (it) => {
         at === 4 || at === 5
           ? []
           : [
-              {
+              sendEntry({
                 place: at + 1,
                 id: one.id,
-                category: "transactional",
-                source: "test",
-                from: "noreply@postlane.test",
-                to: ["a@x.test"],
-                others: [],
-                subject: "s",
-                outcome: "sent",
-                provider: "provider_a",
                 // Rows are written in the order of their messages.
                 provider_message_id: `m-${9 - at}`,
                 key_hash: claimOf(one).key_hash,
                 settle: { owner: one.lease, state: "accepted", ambiguous: false, result: { ok: true } }
-              }
+              })
             ]
       )
       const ends = yield* sql<{ readonly held: boolean; readonly send_id: string; readonly message: string }>`

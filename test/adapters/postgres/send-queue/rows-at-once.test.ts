@@ -4,7 +4,7 @@ import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
-import { whileOpen } from "../conversion/world.ts"
+import { whileOpen } from "../../../support/postgres/while-open.ts"
 import { call, claimOf, clear, enqueue, heldOf, lapse, MAIL, stored, take, type Taken } from "./rows.ts"
 
 const passOn = Effect.andThen(lapse, take())
