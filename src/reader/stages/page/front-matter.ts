@@ -109,7 +109,7 @@ const isTitle = (block: Heading): boolean =>
 /** True for a date; false for a title that has its version next to it. */
 const isDateAlone = (block: Heading): boolean => isDate(block) && !isTitle(block)
 
-/** Most blocks of the address below a letterhead, and how to tell one: a telephone number, or a company's legal form. */
+/** Maximum number of blocks in the address below a letterhead. An address has a telephone number, or its name a company's legal form. */
 const BELOW_LETTERHEAD = 4
 const CALLED =
   /(?:^|[^\p{L}])(?:tel|phone|telephone|telefon|fax|tlf|tél|téléphone|teléfono)\b[.:\s]*[+(\d]|\+\d{1,3}[\s(]\d/iu

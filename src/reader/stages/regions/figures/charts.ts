@@ -139,10 +139,10 @@ const pies = (paths: ReadonlyArray<Path>) => {
   })
 }
 
-/** How far steps of a scale differ from one another, as a part of them, and how far its numbers are out of line, points. */
+/** Tolerances of a scale: of its steps, relative, and of its numbers' alignment, in points. */
 const UNEVEN = 0.08
 const OUT_OF_LINE = 2.5
-/** Most of a scale's numbers that may have words beside them: the numbers of rows do. */
+/** Maximum share of a scale's numbers with words on the same line: above it they are row numbers of a table. */
 const BESIDE_WORDS = 0.4
 /** Longer words in a plot are no labels. */
 const LONGEST_LABEL = 40
@@ -161,7 +161,7 @@ const valueOf = (segment: Segment): number => {
 const areEven = (one: number, other: number): boolean =>
   one * other > 0 && Math.abs(one - other) < UNEVEN * Math.abs(other)
 
-/** Numbers below one another that count down by one step each, at one distance: scales of charts do, and no rows. The longest first. */
+/** Columns of evenly spaced numbers that decrease by a constant step, longest first. Axes of charts look like this; rows of tables do not. */
 const scalesOf = (figures: ReadonlyArray<Segment>): ReadonlyArray<ReadonlyArray<Segment>> => {
   const scales = (["x0", "x1"] as const).flatMap((side) => {
     const open: Array<Array<Segment>> = []

@@ -51,8 +51,8 @@ const joined = (lines: ReadonlyArray<DrawnRow>): DrawnRow => {
 }
 
 /**
- * Whether the lines between two rules are one row or several, where some columns have more lines than others. One row whose cells wrap: a
- * line has nothing in the first column. Several: each line has something there.
+ * Tells one row with wrapped cells from several rows, where the columns between two rules have different numbers of lines: wrapped lines
+ * leave the first column empty.
  */
 const shownBy = (lines: ReadonlyArray<DrawnRow>): "row" | "rows" | undefined => {
   const [first, ...others] = joined(lines).cells
