@@ -1,13 +1,13 @@
 import { type Block, textOfSpans } from "../../model/block.ts"
 import type { Doubt } from "../../model/doubt.ts"
 import { centreIn } from "../../model/geometry.ts"
-import type { Box, Drawing, PageContent } from "../../model/page-content.ts"
+import type { Box, Drawing } from "../../model/page-content.ts"
 import type { PageAnalysis } from "../lines/analysis.ts"
 import { isTypewriter, lengthOf } from "../lines/segment.ts"
 import { upwardMoves } from "../tagged/suspects.ts"
 import { hasCovered, isPale } from "./covered-words.ts"
 import { isInOtherOrder } from "./order-doubts.ts"
-import { hasCellsLeftOver, isDrawn } from "./table-doubts.ts"
+import { hasCellsLeftOver } from "./table-doubts.ts"
 
 /** A page that was read. */
 interface ReadPage {
@@ -39,10 +39,6 @@ const goesUp = ({ analysis, blocks, byTags }: ReadPage): boolean => {
   const { moves, up } = upwardMoves(analysis, figuresIn(blocks))
   return up >= FEWEST_UP && up > PART_UP * moves
 }
-
-/** Blocks without tables that have rules between their columns: the rules show the cells, in whatever order these were drawn. */
-const withoutGrids = (blocks: ReadonlyArray<Block>, { drawings }: PageContent): ReadonlyArray<Block> =>
-  blocks.filter((block) => block.kind !== "table" || !isDrawn(block, drawings))
 
 /** Fewest letters in the colour of the paper that count. */
 const FEWEST_UNSEEN = 3
@@ -138,10 +134,7 @@ export const DOUBT_RULES: ReadonlyArray<DoubtRule> = [
     id: "order_unsure",
     why: "where words were written in another order than they are read in, one of both is not that of a reader",
     holds: ({ analysis, blocks, byTags, isContents }) =>
-      !byTags &&
-      !isContents &&
-      isInOtherOrder(blocks, analysis.page.runs) &&
-      isInOtherOrder(withoutGrids(blocks, analysis.page), analysis.page.runs)
+      !byTags && !isContents && isInOtherOrder(blocks, analysis.page.runs)
   },
   {
     id: "cells_left_over",

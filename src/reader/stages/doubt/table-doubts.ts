@@ -100,7 +100,7 @@ const FEWEST_UPRIGHT = 3
 const AROUND = 12
 
 /** Whether upright rules part a table's columns. */
-export const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean => {
+const isDrawn = ({ reason }: Table, drawings: ReadonlyArray<Drawing>): boolean => {
   const [x0, y0, x1, y1] = ["x0", "y0", "x1", "y1"].map((side) => Number(reason?.evidence?.[side]))
   if (x0 === undefined || y0 === undefined || x1 === undefined || y1 === undefined) return false
   const area = { x0: x0 - AROUND, y0: y0 - AROUND, x1: x1 + AROUND, y1: y1 + AROUND }

@@ -215,23 +215,6 @@ describe("a page is doubted", () => {
     assert.deepEqual(doubtsOn([...left, ...right]), [])
     const mixed = left.flatMap((one, at) => [one, ...right.slice(at, at + 1)])
     assert.deepEqual(doubtsOn(mixed), ["order_unsure"])
-    // A grid shows which cell words are in, drawn by columns or by the lines of its rows.
-    const texts = ["a", "b", "c", "d", "e"].map((row) =>
-      ["k", "l", "m", "n"].map((place) => `river${row}${place} stone${row}${place}|moss${row}${place}`)
-    )
-    const lineOf = (row: number, place: number, below: number) =>
-      run(texts[row]?.[place]?.split("|")[below] ?? "", 64 + 110 * place, 112 + 32 * row + 12 * below)
-    const rows = [0, 1, 2, 3, 4]
-    const cells = [0, 1, 2, 3]
-    const byColumn = cells.flatMap((place) =>
-      rows.flatMap((row) => [0, 1].map((at) => lineOf(row, place, at)))
-    )
-    const byLine = rows.flatMap((row) => [0, 1].flatMap((at) => cells.map((place) => lineOf(row, place, at))))
-    const drawings = [
-      ...[...rows, 5].map((row) => rule(60, 100 + 32 * row, 500, 100.4 + 32 * row)),
-      ...[...cells, 4].map((place) => rule(60 + 110 * place, 100, 60.4 + 110 * place, 260))
-    ]
-    for (const runs of [byColumn, byLine]) assert.deepEqual(doubtsOn(runs, { drawings }), [])
     // Too few words say nothing.
     assert.deepEqual(doubtsOn(left.slice(0, 3).toReversed()), [])
     // The numbers of items are among what was written, and a word in small capitals was put together.
