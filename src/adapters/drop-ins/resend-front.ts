@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto"
-
 import { Effect, Layer, Result } from "effect"
 
 import { Enqueue } from "../../application/send-queue/enqueue.ts"
@@ -18,16 +16,14 @@ import {
 } from "../../ports/mail/vendor-api.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
+import { MAX_BATCH, readBatch } from "./resend-batch.ts"
 import { findEmail, notFound } from "./resend-log.ts"
 import { cancelledAs, missingTime, movedAs, queueBody, refusedAs } from "./resend-queue.ts"
 import { type Read, requestOf, type Scheduled } from "./resend-request.ts"
 import { emailOf } from "./resend-wire.ts"
-import { batchAnswer, MAX_BATCH } from "./resend.ts"
+import { batchAnswer } from "./resend.ts"
 
 type Answer = ResendAnswer<unknown> & { readonly retryAfterSeconds?: number }
-
-/** Limit on the length of a batch's key; a longer one is hashed in the keys of its mails. */
-const MAX_BATCH_KEY = MAX_KEY_LENGTH - 4
 
 const answerOf = ({ data, error, retryAfterSeconds }: Answer): VendorAnswer =>
   error === null
@@ -93,13 +89,6 @@ const keyOf = ({ headers }: VendorRequest): Result.Result<string | undefined, An
       )
 }
 
-/** The keys of a batch's mails. */
-const keysOf = (key: string | undefined): ((at: number) => string | undefined) => {
-  if (key === undefined) return () => undefined
-  const begin = key.length > MAX_BATCH_KEY ? createHash("sha256").update(key).digest("hex") : key
-  return (at) => `${begin}/${at}`
-}
-
 const readMail = (body: unknown, token: SenderToken, key: string | undefined): Read => {
   const email = emailOf(body)
   return Result.isFailure(email)
@@ -114,13 +103,14 @@ const tooFast = ({ message, retryAfterSeconds }: SenderTooFast): Effect.Effect<A
 const makeSending = Effect.gen(function* () {
   const enqueue = yield* Enqueue
   const access = yield* SenderAccess
-  const put = (token: SenderToken, mails: ReadonlyArray<Scheduled>) =>
+  const put = (token: SenderToken, mails: ReadonlyArray<Scheduled>, batchKeys?: ReadonlyArray<string>) =>
     mails.length === 0
       ? Effect.succeed([])
       : enqueue.all(mails.map(queueBody), {
           allow: (requests) =>
             Effect.andThen(access.allow(token, requests), access.take(token, requests.length)),
-          sender: token.id
+          sender: token.id,
+          batchKeys
         })
   const answered = (
     work: ReturnType<typeof put>,
@@ -160,13 +150,12 @@ const makeSending = Effect.gen(function* () {
         return Effect.succeed(
           failure("validation_error", 422, `a batch is a list of 1 to ${MAX_BATCH} mails`)
         )
-      const keys = keysOf(key.success)
-      const reads = body.map((one, at) => readMail(one, token, keys(at)))
+      const { keys, reads } = readBatch(body, key.success, (one, own) => readMail(one, token, own))
       const permissive = request.headers["x-batch-validation"] === "permissive"
       const refused = reads.find((read) => "refused" in read)
       if (refused !== undefined && !permissive) return Effect.succeed(refused.refused)
       const mails = reads.flatMap((read) => ("refused" in read ? [] : [read]))
-      return answered(put(token, mails), mails.length === 1, (queued) =>
+      return answered(put(token, mails, keys), mails.length === 1, (queued) =>
         batchAnswer(reads, queued, permissive)
       )
     }

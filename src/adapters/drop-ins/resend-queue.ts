@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 
+import { ANYBODY } from "../../application/send-queue/enqueue.ts"
 import { isUuid, QueueId } from "../../domain/ids.ts"
 import type { QueueState } from "../../domain/mail/queue.ts"
 import type { InvalidRequest } from "../../domain/mail/send-result.ts"
@@ -38,11 +39,12 @@ export const queueBody = ({ request, sendAt }: Scheduled): object =>
 export const enqueueAll = async (
   useStores: UseStores,
   env: Env,
-  mails: ReadonlyArray<Scheduled>
+  mails: ReadonlyArray<Scheduled>,
+  batchKeys?: ReadonlyArray<string>
 ): Promise<ResendAnswer<ReadonlyArray<Queued>> | undefined> => {
   const bodies = mails.map(queueBody)
   const used = await useStores(env, ({ enqueue }) =>
-    (bodies.length === 0 ? Effect.succeed([]) : enqueue.all(bodies)).pipe(
+    (bodies.length === 0 ? Effect.succeed([]) : enqueue.all(bodies, { ...ANYBODY, batchKeys })).pipe(
       Effect.map(success),
       Effect.catchTags({
         InvalidRequest: (refused) => Effect.succeed(refusedAs(refused, bodies.length === 1)),

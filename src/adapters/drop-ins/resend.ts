@@ -5,6 +5,7 @@ import type { QueueState } from "../../domain/mail/queue.ts"
 import { IdempotencyConflict, IdempotencyInProgress, type SendResult } from "../../domain/mail/send-result.ts"
 import type { Queued } from "../../ports/mail/send-queue.ts"
 import { failure, notTaken, type ResendAnswer, type ResendError, success } from "./resend-answers.ts"
+import { MAX_BATCH, readBatch } from "./resend-batch.ts"
 import {
   type LoggedEmail,
   type LoggedEmails,
@@ -46,8 +47,7 @@ interface ResendBatchSent {
   readonly errors?: Array<{ readonly index: number; readonly message: string }>
 }
 
-/** Most mails of one batch, as with Resend; how many are sent at once. */
-export const MAX_BATCH = 100
+/** How many mails of a batch are sent at once. */
 const AT_ONCE = 10
 
 const OPTIONS = ["idempotencyKey"]
@@ -187,8 +187,8 @@ export const makeResend = (
 ): ResendDropIn => {
   const one: SendOne = (request) => send(request, { env: settings.env(), retry: options.retry })
   // What the caller sends by their own function stays there.
-  const enqueue = async (mails: ReadonlyArray<Scheduled>) =>
-    options.send === undefined ? enqueueAll(useStores, settings.env(), mails) : undefined
+  const enqueue = async (mails: ReadonlyArray<Scheduled>, batchKeys?: ReadonlyArray<string>) =>
+    options.send === undefined ? enqueueAll(useStores, settings.env(), mails, batchKeys) : undefined
   const sendEmail = async (email: ResendEmail, given: ResendRequestOptions = {}) => {
     const asked = renamed(given, OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
@@ -202,16 +202,13 @@ export const makeResend = (
     const asked = renamed(given, BATCH_OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const { batchValidation, idempotencyKey: key } = asked.success
-    // Each mail gets a separate key; a call with the same batch and key derives the same ones.
-    const reads = emails.map((email, at) =>
-      requestOf(email, options, key === undefined ? undefined : `${key}/${at}`)
-    )
+    const { keys, reads } = readBatch(emails, key, (email, own) => requestOf(email, options, own))
     const permissive = batchValidation === "permissive"
     const refused = reads.find((read) => "refused" in read)
     // Strict, as with Resend: one that is not valid, and none goes out.
     if (refused !== undefined && !permissive) return refused.refused
     return (
-      (await queueBatch(reads, enqueue, permissive)) ??
+      (await queueBatch(reads, (mails) => enqueue(mails, keys), permissive)) ??
       (reads.some(isLater) ? noQueue : sendBatch(reads, one, permissive))
     )
   }

@@ -18,9 +18,11 @@ interface Caller<E> {
   readonly allow: (mails: ReadonlyArray<SendRequest>) => Effect.Effect<void, E>
   /** The id of the caller's sender token. */
   readonly sender: string | undefined
+  /** Of mails that are one batch under one key: the keys that the mails of any batch under it may have. */
+  readonly batchKeys?: ReadonlyArray<string> | undefined
 }
 
-const ANYBODY: Caller<never> = { allow: () => Effect.void, sender: undefined }
+export const ANYBODY: Caller<never> = { allow: () => Effect.void, sender: undefined }
 
 /** Queues mail (QUEUE-2): a request is checked in full before anything is written, and a batch is queued as a whole or not at all. */
 export class Enqueue extends Context.Service<
@@ -48,6 +50,17 @@ interface Readable {
 
 const encoder = new TextEncoder()
 
+/** What is wrong with the requests of a batch, by the place of each. */
+const placedIssues = (entries: ReadonlyArray<Result.Result<Readable, ReadonlyArray<FieldIssue>>>) =>
+  entries.flatMap((entry, index) =>
+    Result.isFailure(entry)
+      ? entry.failure.map(({ message, path }) => ({
+          path: path === "" ? `emails.${index}` : `emails.${index}.${path}`,
+          message
+        }))
+      : []
+  )
+
 export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Digest> = Layer.effect(
   Enqueue,
   Effect.gen(function* () {
@@ -69,10 +82,12 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
         })
       )
 
+    const hexOf = (text: string) => digest.digestHex(sha256, encoder.encode(text))
+
     const hashed =
       (sender: string | undefined) =>
       ({ payload, request }: Readable): Effect.Effect<QueueEntry> =>
-        Effect.map(digest.digestHex(sha256, encoder.encode(payload)), (payloadHash) => ({
+        Effect.map(hexOf(payload), (payloadHash) => ({
           request,
           payloadHash,
           sender
@@ -80,10 +95,17 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
 
     const put = Effect.fnUntraced(function* <E>(
       entries: ReadonlyArray<Readable>,
-      { allow, sender }: Caller<E>
+      { allow, batchKeys, sender }: Caller<E>
     ) {
       yield* allow(entries.map(({ mail }) => mail))
-      const queued = yield* queue.enqueue(yield* Effect.forEach(entries, hashed(sender)))
+      const hashes = yield* Effect.forEach(entries, hashed(sender))
+      const queued = yield* queue.enqueue(
+        hashes,
+        batchKeys && {
+          keys: batchKeys,
+          hash: yield* hexOf(hashes.map(({ payloadHash }) => payloadHash).join())
+        }
+      )
       yield* ringBell("queue")
       return queued
     })
@@ -101,14 +123,7 @@ export const layer: Layer.Layer<Enqueue, never, SendQueue | MailerConfig | Diges
             issues: [{ path: "emails", message: `must have 1 to ${MAX_BATCH} requests` }]
           })
         const entries = bodies.map(read)
-        const issues = entries.flatMap((entry, index) =>
-          Result.isFailure(entry)
-            ? entry.failure.map(({ message, path }) => ({
-                path: path === "" ? `emails.${index}` : `emails.${index}.${path}`,
-                message
-              }))
-            : []
-        )
+        const issues = placedIssues(entries)
         if (issues.length > 0) return yield* new InvalidRequest({ issues })
         return yield* put(
           entries.flatMap((entry) => (Result.isSuccess(entry) ? [entry.success] : [])),

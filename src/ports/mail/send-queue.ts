@@ -47,6 +47,14 @@ export interface QueueEntry {
   readonly sender?: string | undefined
 }
 
+/** One batch under one key, which is the same batch again or a conflict. */
+export interface QueueBatch {
+  /** Of its mails, in their order. */
+  readonly hash: string
+  /** The keys that the mails of any batch under its key may have. */
+  readonly keys: ReadonlyArray<string>
+}
+
 /** A request that is in the queue. */
 export interface Queued {
   readonly id: QueueId
@@ -181,7 +189,8 @@ export class SendQueue extends Context.Service<
   {
     /** All or none, in the order of the entries. */
     readonly enqueue: (
-      entries: ReadonlyArray<QueueEntry>
+      entries: ReadonlyArray<QueueEntry>,
+      batch?: QueueBatch
     ) => Effect.Effect<ReadonlyArray<Queued>, QueueRefused | StoreUnavailable>
     readonly find: (id: QueueId) => Effect.Effect<QueuedMail | undefined, StoreUnavailable>
     /** The state afterwards: anything but `cancelled` means that nothing was changed. Undefined for an unknown id. */

@@ -227,6 +227,10 @@ describe("the send queue", () => {
     expect(mock.accepted).toEqual([])
     const repeated = await resend.batch.send([email], { idempotencyKey: "batch" })
     expect([repeated.error?.name, repeated.error?.statusCode]).toEqual(["invalid_idempotent_request", 409])
+    const shorter = await resend.batch.send(emails.slice(0, 2), { idempotencyKey: "batch" })
+    expect(shorter.error?.name).toBe("invalid_idempotent_request")
+    expect(await inQueue("batch/%")).toEqual(rows)
+    expect((await resend.batch.send(emails, { idempotencyKey: "b".repeat(256) })).error).toBeNull()
     expect((await resend.batch.send([])).data).toEqual({ data: [] })
   })
 

@@ -4,7 +4,7 @@
  * Adapters: memory, postgres. Rules: FRONT-2, FRONT-8, Q1, Q2, Q3, Q4, Q5, QUEUE-2, QUEUE-3, QUEUE-4, QUEUE-5, QUEUE-6, QUEUE-8, QUEUE-9, QUEUE-10.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, Result, type Scope } from "effect"
 
 import type { IdempotencyKey, KeyHash, QueueId } from "../../../src/domain/ids.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
@@ -422,6 +422,47 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           Effect.map(world.inItsTime(world.queue.find(id)), (found) => found?.sender)
         assert.strictEqual(yield* senderOf(own!.id), sender)
         assert.isNull(yield* senderOf(other!.id))
+      }))
+
+    test("a batch under one key is the same batch or a conflict, also where some of its keys are free again (FRONT-8)", (world) =>
+      Effect.gen(function* () {
+        const keys = ["b/0", "b/1", "b/2"]
+        const put = (hash: string, ...at: ReadonlyArray<number>) =>
+          Effect.map(
+            Effect.result(
+              world.inItsTime(
+                world.queue.enqueue(
+                  at.map((n) => entry({ idempotencyKey: keys[n] })),
+                  { hash, keys }
+                )
+              )
+            ),
+            (answer) =>
+              Result.isSuccess(answer)
+                ? answer.success.map(({ id }) => id)
+                : answer.failure._tag === "QueueRefused" && answer.failure.why
+          )
+        const first = yield* put("one", 0, 1)
+        assert.deepStrictEqual(yield* put("one", 0, 1), first)
+        for (const [hash, ...at] of [
+          ["two", 0],
+          ["two", 0, 1],
+          ["two", 0, 1, 2],
+          ["two", 2]
+        ] as const)
+          assert.strictEqual(yield* put(hash, ...at), "conflict")
+        // The first mail of it was cancelled: its key is free, and the batch is still what the key was used for.
+        yield* world.inItsTime(world.queue.cancel((first as ReadonlyArray<QueueId>)[0]!))
+        assert.strictEqual(yield* put("two", 0), "conflict")
+        const [anew, second] = (yield* put("one", 0, 1)) as ReadonlyArray<QueueId>
+        assert.strictEqual(second, (first as ReadonlyArray<QueueId>)[1])
+        assert.notStrictEqual(anew, (first as ReadonlyArray<QueueId>)[0])
+        // The same mail on its own is no batch.
+        assert.strictEqual(
+          (yield* Effect.flip(enqueue(world, { idempotencyKey: "b/1" })))._tag,
+          "QueueRefused"
+        )
+        assert.lengthOf((yield* take(world)).mails, 2)
       }))
 
     test("a lease that is prolonged prolongs its claim: no other call takes the key meanwhile", (world) =>

@@ -1,7 +1,8 @@
 -- Queues a request, or finds the one that its key belongs to. `p_payload_hash`: of the mail, as claims keep it, where the caller knows it: the key may be
--- a direct send's; `p_place`: of the request among others, for its errors. `p_sender`: the token of the program that asks. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
+-- a direct send's; `p_place`: of the request among others, for its errors. `p_sender`: the token of the program that asks; `p_batch_hash`: of the batch
+-- that it is part of. Waits for an open transaction that queues the same key. A step of `enqueue_email` and `enqueue_emails`.
 create or replace function queue_email(
-  p_request jsonb, p_payload_hash text, p_place text, p_sender uuid,
+  p_request jsonb, p_payload_hash text, p_place text, p_sender uuid, p_batch_hash text default null,
   out id uuid, out idempotency_key text, out state text, out send_at timestamptz
 )
 language plpgsql
@@ -26,7 +27,7 @@ begin
   v_key := p_request ->> 'idempotencyKey';
   v_name := coalesce(v_key, v_id::text);
   v_key_hash := encode(sha256(convert_to(v_name, 'UTF8')), 'hex');
-  v_hash := queued_request_hash(p_request);
+  v_hash := queued_request_hash(p_request) || coalesce('.' || p_batch_hash, '');
   v_at := greatest(clock_timestamp(), queued_moment(p_request ->> 'sendAt'));
   if p_payload_hash is not null and v_key is not null and exists (
     select from email_send_claims c

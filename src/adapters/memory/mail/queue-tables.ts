@@ -22,6 +22,8 @@ export interface QueueRow {
   readonly keyHash: KeyHash
   isKeyHeld: boolean
   readonly requestHash: string
+  /** Of the batch that it is part of. */
+  readonly batchHash: string | undefined
   readonly category: Category
   provider: string
   readonly sendAt: number
@@ -78,6 +80,8 @@ const canonical = (value: unknown): unknown =>
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
+export const hashOfKey = (key: string): KeyHash => KeyHash.make(sha256(key))
+
 /** What two requests for the same mail have in common (`queued_request_hash`). */
 const requestHash = (request: object): string => {
   const parts = Object.entries(request).flatMap(
@@ -130,7 +134,8 @@ export const rowOfRequest = (
   entry: QueueEntry,
   id: QueueId,
   place: number,
-  now: number
+  now: number,
+  batchHash?: string
 ): QueueRow | QueueRefused => {
   const request = present(entry.request)
   const at = (message: string) => refused("invalid", `emails.${place}.${message}`)
@@ -148,9 +153,10 @@ export const rowOfRequest = (
   return {
     id,
     key,
-    keyHash: KeyHash.make(sha256(key)),
+    keyHash: hashOfKey(key),
     isKeyHeld: chosen !== undefined,
     requestHash: requestHash(request),
+    batchHash,
     category,
     provider: textOf(request, "provider") ?? "",
     sendAt: dueAt,

@@ -8,6 +8,7 @@ import { rateOf } from "../../../domain/mail/rate.ts"
 import type { RecordSend } from "../../../ports/mail/mail-store.ts"
 import {
   type PaceLimit,
+  type QueueBatch,
   type Queued,
   type QueueEntry,
   type QueueLease,
@@ -17,6 +18,7 @@ import {
 } from "../../../ports/mail/send-queue.ts"
 import { beginRetry, beginSend, settleClaim } from "./claims.ts"
 import {
+  hashOfKey,
   holderOf,
   makeQueueTables,
   type QueueRow,
@@ -73,11 +75,17 @@ const conflict = new QueueRefused({
   message: "IDEMPOTENCY_CONFLICT: the key was used with another request in the last 24 hours"
 })
 
+const isOfAnotherBatch = ({ queue }: Tables, key: string, hash: string, now: number): boolean => {
+  const held = holderOf(queue, hashOfKey(key), now)
+  return held !== undefined && held.batchHash !== hash
+}
+
 /** All or none. */
 export const enqueue = (
   tables: Tables,
   entries: ReadonlyArray<QueueEntry>,
-  now: number
+  now: number,
+  batch?: QueueBatch
 ): ReadonlyArray<Queued> | QueueRefused => {
   const added: Array<QueueRow> = []
   const answers: Array<Queued> = []
@@ -86,7 +94,7 @@ export const enqueue = (
     return why
   }
   for (const [place, entry] of entries.entries()) {
-    const row = rowOfRequest(entry, QueueId.make(tables.newId()), place, now)
+    const row = rowOfRequest(entry, QueueId.make(tables.newId()), place, now, batch?.hash)
     if (row instanceof QueueRefused) return undo(row)
     if (isAnotherMails(tables, row, entry, now)) return undo(conflict)
     const held = row.isKeyHeld ? holderOf(tables.queue, row.keyHash, now) : undefined
@@ -94,9 +102,11 @@ export const enqueue = (
       tables.queue.rows.set(row.id, row)
       added.push(row)
       answers.push(shown(row))
-    } else if (held.requestHash === row.requestHash) answers.push(shown(held))
+    } else if (held.requestHash === row.requestHash && held.batchHash === row.batchHash)
+      answers.push(shown(held))
     else return undo(conflict)
   }
+  if (batch?.keys.some((key) => isOfAnotherBatch(tables, key, batch.hash, now))) return undo(conflict)
   return answers
 }
 
@@ -246,9 +256,9 @@ export const makeSendQueue = ({ tables: mail }: { readonly tables: MailTables })
   const newId = () => `00000000-0000-4001-8000-${(made += 1).toString(16).padStart(12, "0")}`
   const tables: Tables = { mail, queue, newId }
   const service = SendQueue.of({
-    enqueue: (entries) =>
+    enqueue: (entries, batch) =>
       Effect.flatMap(
-        atNow((now) => enqueue(tables, entries, now)),
+        atNow((now) => enqueue(tables, entries, now, batch)),
         (answer) => (answer instanceof QueueRefused ? Effect.fail(answer) : Effect.succeed(answer))
       ),
     find: (id) =>

@@ -8,6 +8,7 @@ import type { BeganSend } from "../../../ports/mail/mail-store.ts"
 import {
   type Moved,
   type PaceLimit,
+  type QueueBatch,
   type QueueEntry,
   type QueueLease,
   type QueueMove,
@@ -133,7 +134,7 @@ const COLUMNS = `id, idempotency_key, state, send_at, attempts,
 
 /** What callers do. */
 const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
-  enqueue: (entries: ReadonlyArray<QueueEntry>) => {
+  enqueue: (entries: ReadonlyArray<QueueEntry>, batch?: QueueBatch) => {
     const asked = toJsonText(
       entries.map(({ payloadHash, request, sender }) => ({ request, payload_hash: payloadHash, sender }))
     )
@@ -141,7 +142,7 @@ const forCallers = (send: SendSql["Service"], write: WriteSql["Service"]) => ({
       .rows(
         "enqueue",
         QueuedRow,
-        write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb) order by ordinal`
+        write`select id, idempotency_key, state, send_at from enqueue_emails(${asked}::jsonb, ${batch?.hash ?? null}::text, ${batch?.keys ?? null}::text[]) order by ordinal`
       )
       .pipe(Effect.mapError(refused))
   },

@@ -38,13 +38,13 @@ beforeAll(async () => {
     senders,
     sendQueue: {
       ...queue,
-      enqueue: (entries) => {
+      enqueue: (entries, batch) => {
         if (isAway)
           return Effect.fail(
             new StoreUnavailable({ operation: "enqueue", reason: "away", isRetryable: true })
           )
         requests.push(...entries.map(({ request }) => request as Readonly<Record<string, unknown>>))
-        return queue.enqueue(entries)
+        return queue.enqueue(entries, batch)
       }
     }
   })
@@ -141,6 +141,30 @@ it("takes a batch as a whole, or, permissive, what is valid of it", async () => 
   expect(some.data).toMatchObject({ data: [{ id: expect.any(String) }], errors: [{ index: 0 }] })
   for (const body of ["[]", "{}", JSON.stringify(Array.from({ length: 101 }, () => mail))])
     expect((await wire("POST", "/emails/batch", body)).json).toMatchObject({ statusCode: 422 })
+})
+
+it("takes a batch's key for this batch alone: shorter, longer, reordered or changed it is a conflict (FRONT-8)", async () => {
+  const resend = sdk()
+  const mails = ["a", "b", "c"].map((subject) => ({ ...mail, subject }))
+  const [a, b, c] = mails as [typeof mail, typeof mail, typeof mail]
+  const send = (batch: Array<typeof mail>, idempotencyKey: string) =>
+    resend.batch.send(batch, { idempotencyKey, batchValidation: "permissive" })
+  for (const key of ["whole", "l".repeat(256)]) {
+    const first = await send(mails, key)
+    const others = [[a], [a, b], [...mails, a], [b, a, c], [c], [{ ...a, text: "other" }, b, c]]
+    for (const other of others)
+      expect((await send(other, key)).error).toMatchObject({
+        statusCode: 409,
+        name: "invalid_idempotent_request"
+      })
+    expect((await send(mails, key)).data).toEqual(first.data)
+    for (const { id } of first.data!.data) expect((await stateOf(id))!.state).toBe("queued")
+  }
+  // What a permissive batch left out holds no place: the valid mail is not queued anew under another key.
+  const wrong = { ...mail, to: "no address" }
+  const some = await send([wrong, a], "some")
+  expect((await send([a], "some")).data!.data).toEqual(some.data!.data)
+  expect((await send([b, a], "some")).error?.name).toBe("invalid_idempotent_request")
 })
 
 it("keeps to an idempotency key, and answers as Resend does where it cannot (FRONT-8)", async () => {
