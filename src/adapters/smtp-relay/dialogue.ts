@@ -62,7 +62,8 @@ const makeReader = (onReply: (reply: Reply) => void, refuse: (why: string) => vo
   const take = (line: string): void => {
     const [, code, more, text = ""] = /^([2-5]\d\d)([ -]?)(.*)$/.exec(line) ?? []
     // An answer of two codes says neither.
-    if (code === undefined || code !== (first ?? code)) return refuse("it answered with something that is not SMTP")
+    if (code === undefined || code !== (first ?? code))
+      return refuse("it answered with something that is not SMTP")
     lines.push(text)
     first = more === "-" ? code : undefined
     if (more === "-") return
