@@ -7,6 +7,7 @@ import { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import { unknownName } from "../../domain/nearest-name.ts"
 import { failure, notTaken, type ResendFailure } from "./resend-answers.ts"
+import { shapeFault } from "./resend-wire.ts"
 import type { DropInOptions } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */
@@ -154,6 +155,8 @@ export const requestOf = (
   options: DropInOptions,
   idempotencyKey: string | undefined
 ): Read => {
+  const fault = shapeFault(given)
+  if (fault !== undefined) return { refused: fault }
   const named = namedToday(given)
   if (Result.isFailure(named)) return { refused: notTaken(named.failure) }
   const email = named.success

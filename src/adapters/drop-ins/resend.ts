@@ -197,8 +197,8 @@ export const makeResend = (
     return read.sendAt === undefined ? answerOf(await one(read.request)) : scheduledAs(await enqueue([read]))
   }
   const batch = async (emails: Array<ResendEmail>, given: ResendBatchOptions = {}) => {
-    if (emails.length > MAX_BATCH)
-      return failure("validation_error", 422, `a batch has ${MAX_BATCH} mails at most`)
+    if (!Array.isArray(emails) || emails.length > MAX_BATCH)
+      return failure("validation_error", 422, `a batch is a list of ${MAX_BATCH} mails at most`)
     const asked = renamed(given, BATCH_OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const { batchValidation, idempotencyKey: key } = asked.success
