@@ -1,7 +1,6 @@
 import { Result } from "effect"
 
 import { failure, type ResendFailure } from "./resend-answers.ts"
-import type { ResendEmail } from "./resend-request.ts"
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -53,7 +52,7 @@ export const shapeFault = (email: unknown): ResendFailure | undefined =>
     : invalid("the mail must be an object")
 
 /** Reads a body as an email of Resend's SDK, which has what Resend asks for. */
-export const emailOf = (body: unknown): Result.Result<ResendEmail, ResendFailure> => {
+export const emailOf = (body: unknown): Result.Result<object, ResendFailure> => {
   if (!isObject(body)) return Result.fail(invalid("the mail must be a JSON object"))
   const absent = REQUIRED.find((name) => {
     const value: unknown = Reflect.get(body, name)
@@ -61,5 +60,5 @@ export const emailOf = (body: unknown): Result.Result<ResendEmail, ResendFailure
       value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
     )
   })
-  return absent === undefined ? Result.succeed(body as ResendEmail) : Result.fail(missing(absent))
+  return absent === undefined ? Result.succeed(body) : Result.fail(missing(absent))
 }
