@@ -59,6 +59,12 @@ export interface ResendEmail {
   readonly list?: string | undefined
 }
 
+/**
+ * An email as code of Resend's SDK has it, for functions that are handed one: a template may name sender and subject, so that both may be
+ * absent. It is refused.
+ */
+export type GivenEmail = ResendEmail | (Partial<ResendEmail> & { readonly template: unknown })
+
 /** What Resend's own service does and this one does not: refused, since leaving it out would send another mail than was meant. */
 const REFUSED = {
   react: "render the component first, for example with @react-email/render, and pass html",
@@ -123,9 +129,9 @@ export const renamed = <A extends object>(
 }
 
 /** The email and its attachments by their names of today. */
-const namedToday = (email: ResendEmail): Result.Result<ResendEmail, string> =>
+const namedToday = (email: GivenEmail): Result.Result<Partial<ResendEmail>, string> =>
   Result.gen(function* () {
-    const today = yield* renamed(email, EMAIL_MEMBERS)
+    const today: Partial<ResendEmail> = yield* renamed(email, EMAIL_MEMBERS)
     if (!Array.isArray(today.attachments)) return today
     const attachments: Array<ResendAttachment> = []
     for (const one of today.attachments) attachments.push(yield* renamed(one, ATTACHMENT_MEMBERS))
@@ -151,7 +157,7 @@ const inTheirWords = (issue: FieldIssue): FieldIssue =>
 
 /** Our request of a Resend call; checked by the rules of the library, so that a batch knows before it begins. */
 export const requestOf = (
-  given: ResendEmail,
+  given: GivenEmail,
   options: DropInOptions,
   idempotencyKey: string | undefined
 ): Read => {
