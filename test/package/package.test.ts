@@ -102,6 +102,21 @@ const { file } = unwrap(await client.files.uploadFile({ name: "a.pdf", body: new
 export const id: string = file.id
 `
 
+/** Functions of a program that are handed an email in Resend's own types. */
+const handedOn = `
+import type { CreateBatchOptions, CreateEmailOptions, CreateEmailRequestOptions } from "resend"
+import { Resend } from "postlane/resend"
+const resend = new Resend("re_key")
+export const one = (mail: CreateEmailOptions, options: CreateEmailRequestOptions) => resend.emails.send(mail, options)
+export const all = (mails: CreateBatchOptions) => resend.batch.send(mails, { idempotencyKey: "k" })
+export const fields = async (mail: CreateEmailOptions): Promise<string> => {
+  const { data, error } = await resend.emails.create(mail)
+  return error === null ? data.id : [error.name, error.statusCode, error.message].join(" ")
+}
+// @ts-expect-error A mail without a sender is still an error where no template names one.
+void resend.emails.send({ to: "a@x.test", subject: "s", text: "t" })
+`
+
 /** The same with a request that has no subject: the types must refuse it. */
 const mistaken = `
 import { sendEmail } from "postlane"
@@ -264,10 +279,11 @@ beforeAll(async () => {
   }
   await writeFile(at("app/package.json"), JSON.stringify({ type: "module", dependencies }))
   await succeeds("npm", ["install", "--offline", "--no-audit", "--no-fund"], at("app"))
-  for (const name of ["@types/node", "nodemailer", "@types/nodemailer"]) await link(name)
+  for (const name of ["@types/node", "nodemailer", "@types/nodemailer", "resend"]) await link(name)
   await writeFile(at("app/drop-ins.js"), dropIns)
   for (const { file, text } of snippets) await writeFile(at("app", file), text)
   await writeFile(at("app/client.ts"), client)
+  await writeFile(at("app/handed-on.ts"), handedOn)
   await writeFile(at("app/effect-program.ts"), effectProgram)
   await writeFile(at("app/main.js"), script)
   await writeFile(at("app/main.cjs"), commonJs)
@@ -305,7 +321,7 @@ describe("the published package", () => {
     "type-checks in a project of its own, but for a request without a subject: %s",
     async (module, resolution) => {
       const pages = module === "NodeNext" ? snippets.map(({ file }) => file) : []
-      const files = ["consumer.ts", "effect-program.ts", "mistaken.ts", ...pages]
+      const files = ["consumer.ts", "effect-program.ts", "handed-on.ts", "mistaken.ts", ...pages]
       const { code, output } = await typeCheck(module, resolution, ...files)
       assert.notStrictEqual(code, 0)
       const errors = output.split("\n").filter((line) => line.includes("error TS"))

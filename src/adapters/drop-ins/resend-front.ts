@@ -19,7 +19,7 @@ import { failure, notTaken, type ResendAnswer, type ResendError, success } from 
 import { MAX_BATCH, readBatch } from "./resend-batch.ts"
 import { findEmail, notFound } from "./resend-log.ts"
 import { cancelledAs, missingTime, movedAs, queueBody, refusedAs } from "./resend-queue.ts"
-import { type Read, requestOf, type Scheduled } from "./resend-request.ts"
+import { type Read, requestOf, type ResendEmail, type Scheduled } from "./resend-request.ts"
 import { emailOf } from "./resend-wire.ts"
 import { batchAnswer } from "./resend.ts"
 
@@ -93,7 +93,11 @@ const readMail = (body: unknown, token: SenderToken, key: string | undefined): R
   const email = emailOf(body)
   return Result.isFailure(email)
     ? { refused: email.failure }
-    : requestOf(email.success, { category: defaultCategory(token), source: `resend:${token.name}` }, key)
+    : requestOf(
+        email.success as ResendEmail,
+        { category: defaultCategory(token), source: `resend:${token.name}` },
+        key
+      )
 }
 
 const tooFast = ({ message, retryAfterSeconds }: SenderTooFast): Effect.Effect<Answer> =>

@@ -7,6 +7,7 @@ import { InvalidRequest } from "../../domain/mail/send-result.ts"
 import type { Category } from "../../domain/mail/suppression/policy.ts"
 import { unknownName } from "../../domain/nearest-name.ts"
 import { failure, notTaken, type ResendFailure } from "./resend-answers.ts"
+import { shapeFault } from "./resend-wire.ts"
 import type { DropInOptions } from "./send.ts"
 
 /** An attachment as Resend's SDK takes it. */
@@ -57,6 +58,12 @@ export interface ResendEmail {
   /** The mailing list that the mail belongs to: its reader leaves it by one click. */
   readonly list?: string | undefined
 }
+
+/**
+ * An email as code of Resend's SDK has it, for functions that are handed one: a template may name sender and subject, so that both may be
+ * absent. It is refused.
+ */
+export type GivenEmail = ResendEmail | (Partial<ResendEmail> & { readonly template: unknown })
 
 /** What Resend's own service does and this one does not: refused, since leaving it out would send another mail than was meant. */
 const REFUSED = {
@@ -122,9 +129,9 @@ export const renamed = <A extends object>(
 }
 
 /** The email and its attachments by their names of today. */
-const namedToday = (email: ResendEmail): Result.Result<ResendEmail, string> =>
+const namedToday = (email: GivenEmail): Result.Result<Partial<ResendEmail>, string> =>
   Result.gen(function* () {
-    const today = yield* renamed(email, EMAIL_MEMBERS)
+    const today: Partial<ResendEmail> = yield* renamed(email, EMAIL_MEMBERS)
     if (!Array.isArray(today.attachments)) return today
     const attachments: Array<ResendAttachment> = []
     for (const one of today.attachments) attachments.push(yield* renamed(one, ATTACHMENT_MEMBERS))
@@ -150,10 +157,12 @@ const inTheirWords = (issue: FieldIssue): FieldIssue =>
 
 /** Our request of a Resend call; checked by the rules of the library, so that a batch knows before it begins. */
 export const requestOf = (
-  given: ResendEmail,
+  given: GivenEmail,
   options: DropInOptions,
   idempotencyKey: string | undefined
 ): Read => {
+  const fault = shapeFault(given)
+  if (fault !== undefined) return { refused: fault }
   const named = namedToday(given)
   if (Result.isFailure(named)) return { refused: notTaken(named.failure) }
   const email = named.success

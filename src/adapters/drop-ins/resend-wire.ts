@@ -1,7 +1,6 @@
 import { Result } from "effect"
 
 import { failure, type ResendFailure } from "./resend-answers.ts"
-import type { ResendEmail } from "./resend-request.ts"
 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -20,6 +19,8 @@ const isContent = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   typeof value === "string" ||
+  value instanceof ArrayBuffer ||
+  ArrayBuffer.isView(value) ||
   (Array.isArray(value) && value.every(isByte))
 
 const attachmentsFault = (attachments: unknown): ResendFailure | undefined => {
@@ -44,8 +45,14 @@ const tagsFault = (tags: unknown): ResendFailure | undefined =>
     ? undefined
     : invalid("tags must be a list of objects with name and value")
 
-/** Reads a body as an email of Resend's SDK. Its members are checked later, with the request. */
-export const emailOf = (body: unknown): Result.Result<ResendEmail, ResendFailure> => {
+/** Why a value cannot be taken apart as an email of Resend's SDK; its other members are checked with the request. */
+export const shapeFault = (email: unknown): ResendFailure | undefined =>
+  isObject(email)
+    ? (attachmentsFault(Reflect.get(email, "attachments")) ?? tagsFault(Reflect.get(email, "tags")))
+    : invalid("the mail must be an object")
+
+/** Reads a body as an email of Resend's SDK, which has what Resend asks for. */
+export const emailOf = (body: unknown): Result.Result<object, ResendFailure> => {
   if (!isObject(body)) return Result.fail(invalid("the mail must be a JSON object"))
   const absent = REQUIRED.find((name) => {
     const value: unknown = Reflect.get(body, name)
@@ -53,9 +60,5 @@ export const emailOf = (body: unknown): Result.Result<ResendEmail, ResendFailure
       value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
     )
   })
-  const fault =
-    (absent === undefined ? undefined : missing(absent)) ??
-    attachmentsFault(Reflect.get(body, "attachments")) ??
-    tagsFault(Reflect.get(body, "tags"))
-  return fault === undefined ? Result.succeed(body as ResendEmail) : Result.fail(fault)
+  return absent === undefined ? Result.succeed(body) : Result.fail(missing(absent))
 }

@@ -22,7 +22,7 @@ import {
   type ResendUpdate,
   updateQueued
 } from "./resend-queue.ts"
-import { type Read, renamed, requestOf, type ResendEmail, type Scheduled } from "./resend-request.ts"
+import { type GivenEmail, type Read, renamed, requestOf, type Scheduled } from "./resend-request.ts"
 import type { ResendSettings } from "./resend-settings.ts"
 import type { UseStores } from "./resend-stores.ts"
 import type { DropInOptions, Send } from "./send.ts"
@@ -79,7 +79,7 @@ const scheduledAs = (answer: Awaited<ReturnType<typeof enqueueAll>>): ResendAnsw
 /** The part of Resend's SDK that sends, with its names, options and answers, on Postlane. */
 export interface ResendDropIn {
   readonly emails: {
-    readonly send: (email: ResendEmail, options?: ResendRequestOptions) => Promise<ResendAnswer<ResendSent>>
+    readonly send: (email: GivenEmail, options?: ResendRequestOptions) => Promise<ResendAnswer<ResendSent>>
     readonly create: ResendDropIn["emails"]["send"]
     /** From the send log or the queue: by the id that the send answered, or by Resend's own. */
     readonly get: (id: string, options?: ResendReadOptions) => Promise<ResendAnswer<LoggedEmail>>
@@ -94,7 +94,7 @@ export interface ResendDropIn {
   }
   readonly batch: {
     readonly send: (
-      emails: Array<ResendEmail>,
+      emails: Array<GivenEmail>,
       options?: ResendBatchOptions
     ) => Promise<ResendAnswer<ResendBatchSent>>
     readonly create: ResendDropIn["batch"]["send"]
@@ -189,16 +189,16 @@ export const makeResend = (
   // What the caller sends by their own function stays there.
   const enqueue = async (mails: ReadonlyArray<Scheduled>, batchKeys?: ReadonlyArray<string>) =>
     options.send === undefined ? enqueueAll(useStores, settings.env(), mails, batchKeys) : undefined
-  const sendEmail = async (email: ResendEmail, given: ResendRequestOptions = {}) => {
+  const sendEmail = async (email: GivenEmail, given: ResendRequestOptions = {}) => {
     const asked = renamed(given, OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const read = requestOf(email, options, asked.success.idempotencyKey)
     if ("refused" in read) return read.refused
     return read.sendAt === undefined ? answerOf(await one(read.request)) : scheduledAs(await enqueue([read]))
   }
-  const batch = async (emails: Array<ResendEmail>, given: ResendBatchOptions = {}) => {
-    if (emails.length > MAX_BATCH)
-      return failure("validation_error", 422, `a batch has ${MAX_BATCH} mails at most`)
+  const batch = async (emails: Array<GivenEmail>, given: ResendBatchOptions = {}) => {
+    if (!Array.isArray(emails) || emails.length > MAX_BATCH)
+      return failure("validation_error", 422, `a batch is a list of ${MAX_BATCH} mails at most`)
     const asked = renamed(given, BATCH_OPTIONS)
     if (Result.isFailure(asked)) return notTaken(asked.failure)
     const { batchValidation, idempotencyKey: key } = asked.success

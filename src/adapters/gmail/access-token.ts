@@ -3,6 +3,7 @@ import { Data, Effect, Clock, Redacted, Schema } from "effect"
 import { withDeadline } from "../../application/deadline.ts"
 import { boundedBody, MAX_ANSWER } from "../../domain/bounded-body.ts"
 import { failureText } from "../../domain/mail/failover.ts"
+import { isUnsent } from "../../domain/mail/http-answer.ts"
 import { ReplyFailure } from "../../ports/inbound/mails.ts"
 import { ASSERTION_SECONDS, type ServiceAccount, signAssertion } from "./service-account.ts"
 
@@ -14,9 +15,6 @@ class NoAnswer extends Data.TaggedError("NoAnswer")<{
   readonly message: string
   readonly sent: boolean
 }> {}
-
-/** Failures of `fetch` that come before a byte of the request has left. */
-const NOT_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_/
 
 const codeOf = (cause: unknown): string => {
   const inner: unknown = cause instanceof Error ? (cause.cause ?? cause) : cause
@@ -40,10 +38,8 @@ export const call = (
         for await (const chunk of response.body ?? []) body.add(chunk)
         return { status: response.status, body: body.text() }
       },
-      catch: (cause) => {
-        const code = codeOf(cause)
-        return new NoAnswer({ message: `the connection failed ${code}`.trim(), sent: !NOT_SENT.test(code) })
-      }
+      catch: (cause) =>
+        new NoAnswer({ message: `the connection failed ${codeOf(cause)}`.trim(), sent: !isUnsent(cause) })
     }),
     {
       duration: DEADLINE_MS,

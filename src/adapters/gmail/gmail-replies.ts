@@ -2,7 +2,8 @@ import { Clock, Duration, Effect, Layer, Option, Redacted, Schema } from "effect
 import { Digest, sha256 } from "effect/crypto/Digest"
 import * as Base64Url from "effect/encoding/Base64Url"
 
-import { failureText } from "../../domain/mail/failover.ts"
+import { type FailureKind, failureText } from "../../domain/mail/failover.ts"
+import { kindOfStatus } from "../../domain/mail/http-answer.ts"
 import { type OutgoingReply, ReplyChannel, ReplyFailure } from "../../ports/inbound/mails.ts"
 import { makeAccessTokens, call, DEADLINE_MS } from "./access-token.ts"
 import { composeReply } from "./mime.ts"
@@ -46,15 +47,26 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 
 const encoder = new TextEncoder()
 
-/**
- * What an error answer means: `refused`, never retry this message; `later`, not accepted for now (limits, rights being fixed);
- * `unknown`, an internal failure that may have come after acceptance.
- */
-const classify = (status: number): ReplyFailure["reason"] => {
-  if (status === 400 || status === 413 || status === 422) return "refused"
-  if (status === 401 || status === 403 || status === 404 || status === 429 || status === 503) return "later"
-  return status >= 300 && status < 500 ? "later" : "unknown"
-}
+const REASONS = {
+  /** Never retry this message. */
+  rejected: "refused",
+  /** Not accepted for now: limits, rights being fixed. */
+  unavailable: "later",
+  /** A failure that may have come after acceptance. */
+  ambiguous: "unknown"
+} as const satisfies Readonly<Record<FailureKind, ReplyFailure["reason"]>>
+
+/** Refusals of the message itself; any other may be mended. */
+const OF_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422])
+
+/** What an error answer means. `isOwn`: it is the vendor's, not a gateway's page. */
+const classify = (status: number, isOwn: boolean): ReplyFailure["reason"] =>
+  REASONS[
+    kindOfStatus(status, {
+      isOwn503: isOwn,
+      refusal: () => (OF_MESSAGE.has(status) ? "rejected" : "unavailable")
+    })
+  ]
 
 const make = (options: GmailOptions) =>
   Effect.gen(function* () {
@@ -98,8 +110,11 @@ const make = (options: GmailOptions) =>
       const problem = Option.getOrUndefined(decodeProblem(body))?.error
       const reason = problem?.errors?.[0]?.reason ?? ""
       // A 2xx without a message id may still be an acceptance.
-      const kind = status < 300 ? "unknown" : classify(status)
-      return yield* failure(kind, `${status} ${reason} ${problem?.message ?? ""}`, [token])
+      return yield* failure(
+        classify(status, problem !== undefined),
+        `${status} ${reason} ${problem?.message ?? ""}`,
+        [token]
+      )
     })
 
     return ReplyChannel.of({

@@ -21,11 +21,19 @@ const notJson = (statusCode: number) => ({
   message: "The answer is not JSON"
 })
 
-/** A JSON error with its status, which the SDK's own transport does not return where the body lacks it. */
+/** Statuses that may prove that nothing was accepted. */
+const mayProve = (status: number): boolean =>
+  status === 503 || (status >= 400 && status < 500 && status !== 408)
+
+/**
+ * A JSON error with its status, which the SDK's own transport does not return where the body lacks it. Where body and answer differ,
+ * the one that proves less: a gateway may have put its own status on the body, or another body under the status.
+ */
 const withStatus = (error: unknown, status: number): object => {
   if (typeof error !== "object" || error === null || Array.isArray(error)) return notJson(status)
   const named = "statusCode" in error ? error.statusCode : undefined
-  return { ...error, statusCode: typeof named === "number" ? named : status }
+  const isNamed = typeof named === "number" && (mayProve(status) || !mayProve(named))
+  return { ...error, statusCode: isNamed ? named : status }
 }
 
 /** Where a name has several addresses, their errors come as one with an empty message. */

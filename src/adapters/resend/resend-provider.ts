@@ -2,6 +2,7 @@ import { Effect, Option, Redacted } from "effect"
 import type { CreateEmailRequestOptions, Resend } from "resend"
 
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
+import { fieldsOf, idOf } from "../../domain/delivery/untrusted.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import {
   type Accepted,
@@ -94,8 +95,8 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
           : noAnswer("provider_a", { address, cause, settings: "PROVIDERA_BASE_URL" })
       return Effect.fail(failure(kind, text, code, pace))
     }
-    const { id } = Object(data) as { readonly id?: unknown }
-    return typeof id === "string" && id !== ""
+    const id = idOf(fieldsOf(data)["id"])
+    return id !== undefined
       ? Effect.succeed(pace === undefined ? { messageId: id } : { messageId: id, pace })
       : Effect.fail(failure("ambiguous", "the provider answered without a message id"))
   }

@@ -2,6 +2,7 @@ import { SendEmailCommand, SESv2Client } from "@aws-sdk/client-sesv2"
 import { Effect, Option, Result, type Scope } from "effect"
 
 import { answeredWith, asksServer } from "../../application/mail/attempt-span.ts"
+import { idOf } from "../../domain/delivery/untrusted.ts"
 import { type FailureKind, failureText, noAnswer } from "../../domain/mail/failover.ts"
 import { type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import { otherFetch } from "../../ports/mail/transport.ts"
@@ -104,11 +105,12 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       ).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
         Effect.tapError(() => answeredWith(refusedWith)),
-        Effect.flatMap(({ MessageId }) =>
-          typeof MessageId === "string" && MessageId !== ""
-            ? Effect.succeed({ messageId: MessageId })
-            : Effect.fail(failure("ambiguous", "the provider answered without a message id"))
-        ),
+        Effect.flatMap(({ MessageId }) => {
+          const messageId = idOf(MessageId)
+          return messageId === undefined
+            ? Effect.fail(failure("ambiguous", "the provider answered without a message id"))
+            : Effect.succeed({ messageId })
+        }),
         (asked) => Effect.andThen(asksServer(server), asked)
       )
     })

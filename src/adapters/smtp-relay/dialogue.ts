@@ -57,11 +57,15 @@ const tlsOptions = ({ ca, host }: Peer) => ({
 const makeReader = (onReply: (reply: Reply) => void, refuse: (why: string) => void) => {
   let held = ""
   let size = 0
+  let first: string | undefined
   let lines: Array<string> = []
   const take = (line: string): void => {
     const [, code, more, text = ""] = /^([2-5]\d\d)([ -]?)(.*)$/.exec(line) ?? []
-    if (code === undefined) return refuse("it answered with something that is not SMTP")
+    // An answer of two codes says neither.
+    if (code === undefined || code !== (first ?? code))
+      return refuse("it answered with something that is not SMTP")
     lines.push(text)
+    first = more === "-" ? code : undefined
     if (more === "-") return
     onReply({ code: Number(code), lines })
     lines = []

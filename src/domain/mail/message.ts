@@ -119,9 +119,13 @@ export interface MessageDefaults {
   readonly domains: SenderDomains
 }
 
-/** Headers with a separate field in the request, or that steer delivery: callers may not set them (MAIL-11). */
+/**
+ * Headers with a separate field in the request, or that steer delivery: callers may not set them (MAIL-11). The last are orders to the service
+ * behind a provider or a relay (Amazon SES, SendGrid, SparkPost, Mailgun, Postmark, Mandrill, Mailjet, Brevo): they name other recipients,
+ * or have a mail that was accepted thrown away.
+ */
 const RESERVED_HEADER =
-  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-ses-.*)$/i
+  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-(?:smtpapi|msys-api|(?:ses|mailgun|pm|mc|mj|mailin|sib)-.*))$/i
 const HEADER_NAME = /^[!-9;-~]{1,126}$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/

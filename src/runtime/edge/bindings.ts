@@ -38,6 +38,20 @@ export const readBindings = (bindings: Bindings, areas: ReadonlySet<string>): Bo
   return { settings, loggers: new Set([lineLogger(sink, scrub)]) }
 }
 
+/**
+ * Whether a second argument holds the bindings of a call. Deno and Bun hand over the connection and the server there: those have members
+ * and none of our settings. An empty object is bindings without a setting, by which everybody is refused.
+ */
+export const areBindings = (given: unknown): given is Bindings => {
+  if (typeof given !== "object" || given === null) return false
+  const prototype: unknown = Object.getPrototypeOf(given)
+  const isPlain = prototype === Object.prototype || prototype === null
+  return (
+    (isPlain && Object.keys(given).length === 0) ||
+    SETTINGS.some(({ alias, name }) => name in given || (alias ?? name) in given)
+  )
+}
+
 const digestOf = (bytes: Uint8Array<ArrayBuffer>) =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", bytes)),

@@ -5,12 +5,12 @@ import { invalidRequest, problem, type Problem, problemResponse } from "../../ad
 import { unknownName } from "../../domain/nearest-name.ts"
 import { WEBHOOK_AREAS } from "../settings/providers.ts"
 import type { Settings } from "../settings/settings.ts"
-import { type Bindings, readBindings, presents, readBody } from "./bindings.ts"
+import { areBindings, type Bindings, readBindings, presents, readBody } from "./bindings.ts"
 import { closeConnections } from "./close-connections.ts"
 
 /**
- * A function of the edge: a request and the bindings that hold its settings; without bindings, the process environment where the
- * runtime has one. It never rejects.
+ * A function of the edge: a request and the bindings that hold its settings; without bindings (Deno, Bun), the process environment where
+ * the runtime has one. It never rejects.
  */
 export type EdgeFunction = (request: Request, env?: Readonly<Record<string, unknown>>) => Promise<Response>
 
@@ -82,7 +82,7 @@ const ambientEnv = (): Bindings => {
 export const makeFunction =
   (parts: FunctionParts): EdgeFunction =>
   async (request, env) => {
-    const bindings = env ?? ambientEnv()
+    const bindings = areBindings(env) ? env : ambientEnv()
     const { loggers, settings } = readBindings(bindings, parts.groups ?? GROUPS)
     const answer = Result.isFailure(settings)
       ? Effect.as(

@@ -118,7 +118,9 @@ const answer = async (
   const queue = Option.getOrUndefined(decodeQueueEvent(event))
   if (queue !== undefined) return run(handleQueue(queue, leftMs))
   if (!isSchedule(event))
-    throw new Error("Unknown event: neither HTTP, nor from the retry queue, nor from the schedule")
+    throw new Error(
+      "Unknown event: neither HTTP in payload format 2.0 (HTTP APIs, function URLs), nor from the retry queue, nor from the schedule"
+    )
   const failed = await run(runTicks(settings, leftMs))
   if (failed.length > 0)
     throw new Error(`Scheduled work failed or did not end: ${failed.join(", ")}; the log says why`)

@@ -4,18 +4,20 @@ import { Option, Schema } from "effect"
 
 import { problem, type Problem } from "../../adapters/http/server/problem.ts"
 
+const ifAny = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
 /**
  * What API Gateway (payload format 2.0) and function URLs hand over. Headers of one name come joined by commas, cookies in a list of
- * their own.
+ * their own. What is absent is null where a program stands in for the gateway.
  */
 const HttpEvent = Schema.Struct({
   version: Schema.Literal("2.0"),
   rawPath: Schema.String,
-  rawQueryString: Schema.optionalKey(Schema.String),
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  cookies: Schema.optionalKey(Schema.Array(Schema.String)),
-  body: Schema.optionalKey(Schema.String),
-  isBase64Encoded: Schema.optionalKey(Schema.Boolean),
+  rawQueryString: ifAny(Schema.String),
+  headers: ifAny(Schema.Record(Schema.String, Schema.String)),
+  cookies: ifAny(Schema.Array(Schema.String)),
+  body: ifAny(Schema.String),
+  isBase64Encoded: ifAny(Schema.Boolean),
   requestContext: Schema.Struct({
     stage: Schema.optionalKey(Schema.String),
     domainName: Schema.optionalKey(Schema.String),
@@ -45,11 +47,9 @@ const NOT_HANDED_ON: ReadonlySet<string> = new Set([
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-const bodyOf = ({
-  body = "",
-  isBase64Encoded = false
-}: HttpEvent): Option.Option<Uint8Array<ArrayBuffer>> => {
-  if (!isBase64Encoded) return Option.some(new TextEncoder().encode(body))
+const bodyOf = ({ body: given, isBase64Encoded }: HttpEvent): Option.Option<Uint8Array<ArrayBuffer>> => {
+  const body = given ?? ""
+  if (isBase64Encoded !== true) return Option.some(new TextEncoder().encode(body))
   return body.length % 4 === 0 && BASE64.test(body)
     ? Option.some(Uint8Array.from(Buffer.from(body, "base64")))
     : Option.none()
@@ -78,7 +78,10 @@ const pathOf = ({ rawPath, requestContext: { domainName = "", stage = "$default"
 export const requestOf = (event: HttpEvent): Request | undefined => {
   const body = Option.getOrUndefined(bodyOf(event))
   if (body === undefined || !event.rawPath.startsWith("/")) return undefined
-  const { headers = {}, cookies = [], rawQueryString = "", requestContext } = event
+  const { requestContext } = event
+  const headers = event.headers ?? {}
+  const cookies = event.cookies ?? []
+  const query = event.rawQueryString ?? ""
   const { method } = requestContext.http
   try {
     const path = pathOf(event)
@@ -91,7 +94,7 @@ export const requestOf = (event: HttpEvent): Request | undefined => {
     const hasBody = body.length > 0 && method !== "GET" && method !== "HEAD"
     if (hasBody) kept.set("content-length", String(body.length))
     // An own origin: what the caller calls its host is a header, and no part of an address that is parsed.
-    const url = `http://localhost${path}${rawQueryString === "" ? "" : `?${rawQueryString}`}`
+    const url = `http://localhost${path}${query === "" ? "" : `?${query}`}`
     return new Request(url, { method, headers: kept, ...(hasBody ? { body } : {}) })
   } catch {
     return undefined

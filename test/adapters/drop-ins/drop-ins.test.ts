@@ -127,6 +127,40 @@ describe("in place of Resend's SDK", () => {
     expect(requests).toEqual([])
   })
 
+  it("answers with an error, and does not throw, what JavaScript can hand over", async () => {
+    const wrong: ReadonlyArray<unknown> = [
+      undefined,
+      null,
+      "mail",
+      [],
+      { ...email, attachments: "a.txt" },
+      { ...email, attachments: [null] },
+      { ...email, attachments: [{ filename: "a", content: 5 }] },
+      { ...email, attachments: [{ filename: "a", content: {} }] },
+      { ...email, attachments: [{ filename: "a", content: [256] }] },
+      { ...email, tags: { order: "17" } },
+      { ...email, tags: [null] },
+      { ...email, tags: [{ name: "order", value: 17 }] }
+    ]
+    for (const one of wrong) {
+      const alone = await resend.emails.send(one as typeof email)
+      const batch = await resend.batch.send([email, one as typeof email])
+      for (const { data, error } of [alone, batch]) expect([data, error?.statusCode]).toEqual([null, 422])
+    }
+    for (const batch of [undefined, null, {}, "mails"])
+      expect((await resend.batch.send(batch as Array<typeof email>)).error?.name).toBe("validation_error")
+    expect(requests).toEqual([])
+    const bytes = [
+      new Uint8Array([104, 105]),
+      new Uint8Array([104, 105]).buffer,
+      Buffer.from("hi"),
+      [104, 105]
+    ]
+    for (const content of bytes)
+      await resend.emails.send({ ...email, attachments: [{ filename: "a", content }] })
+    expect(requests.map(({ attachments }) => attachments?.[0]?.content)).toEqual(bytes.map(() => "aGk="))
+  })
+
   it.each([
     [suppressed, "validation_error", 422],
     [failed("rejected"), "validation_error", 422],

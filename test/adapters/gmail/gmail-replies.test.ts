@@ -232,6 +232,41 @@ describe("replies through the Gmail API", () => {
     }
   })
 
+  it("takes a gateway's page, a redirect and a time-out at a gateway for no proof that nothing was accepted", async () => {
+    const page = { body: "<html>", headers: { "content-type": "text/html" } }
+    for (const status of [302, 307, 408, 502, 503, 504]) {
+      await gmail.fake.always({ reply: { status, ...page } })
+      assert.match((await sendOnce()) ?? "no error", /^unknown: /, String(status))
+    }
+  })
+
+  it("knows a connection that was never made from one that was lost", async () => {
+    const failing = (code: string, syscall: string) =>
+      new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code, syscall }) })
+    const several = new TypeError("fetch failed", {
+      cause: Object.assign(new AggregateError([failing("ENETUNREACH", "connect").cause]), {
+        code: "ENETUNREACH"
+      })
+    })
+    const real = globalThis.fetch
+    for (const [failure, reason] of [
+      [failing("ECONNREFUSED", "connect"), "later"],
+      [failing("EAI_AGAIN", "getaddrinfo"), "later"],
+      [several, "later"],
+      [failing("EHOSTUNREACH", "read"), "unknown"],
+      [failing("ECONNRESET", "write"), "unknown"]
+    ] as const) {
+      vi.stubGlobal("fetch", (url: string, init: RequestInit) =>
+        url.includes("/messages/send") ? Promise.reject(failure) : real(url, init)
+      )
+      try {
+        assert.match((await sendOnce()) ?? "no error", new RegExp(`^${reason}: `), String(failure.cause))
+      } finally {
+        vi.unstubAllGlobals()
+      }
+    }
+  })
+
   it("a token that is not granted holds the reply back", async () => {
     gmail.state.refuseToken = true
     assert.match((await sendOnce()) ?? "", /^later: .*invalid_grant/)

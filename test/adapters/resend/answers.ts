@@ -99,12 +99,29 @@ export const ROWS: ReadonlyArray<
   ["200, a page", "html-200", "ambiguous", "application_error"],
   ["200, the body breaks off", "truncated-200", "ambiguous", "application_error"],
   ["200, accepted, the body breaks off", "truncated-200-accepted", "ambiguous"],
+  ["200, a blank id", answers(200, { id: " " }), "ambiguous"],
+  ["200, an endless id", answers(200, { id: "i".repeat(501) }), "ambiguous"],
   ["302", answers(302, "", { location: "/elsewhere" }), "ambiguous"],
   ["307", answers(307, "", { location: "/emails" }), "ambiguous"],
   ["reset before the body was read", "reset-before", "ambiguous"],
   ["reset after the body was read", "reset", "ambiguous"],
   ["accepted, then reset", "reset-after", "ambiguous"],
   ["connection refused", "refused", "ambiguous", "application_error"]
+]
+
+/** JSON errors that name another status than the answer's: what one of them leaves open is not proven by the other. */
+export const OTHER_STATUS: ReadonlyArray<readonly [what: string, outcome: Outcome, kind: FailureKind]> = [
+  ["502 with the body of a 429", answers(502, { statusCode: 429, name: "rate_limit_exceeded" }), "ambiguous"],
+  ["504 with the body of a 503", answers(504, { statusCode: 503, name: "service_unavailable" }), "ambiguous"],
+  ["500 with the body of a 422", answers(500, { statusCode: 422, name: "validation_error" }), "ambiguous"],
+  ["302 with the body of a 401", answers(302, { statusCode: 401, name: "missing_api_key" }), "ambiguous"],
+  ["429 with the body of a 500", answers(429, { statusCode: 500, name: "application_error" }), "ambiguous"],
+  ["400 with the body of a 401", answers(400, { statusCode: 401, name: "validation_error" }), "unavailable"],
+  [
+    "422 with the body of a 429",
+    answers(422, { statusCode: 429, name: "daily_quota_exceeded" }),
+    "unavailable"
+  ]
 ]
 
 /** JSON errors that do not name their status, and what the answer's own status says of them. */

@@ -10,7 +10,7 @@ import { anyId } from "../../support/any-id.ts"
 import { box, keyOf, mail } from "../../support/files/mail-message.ts"
 import { RESEND_KEY, resendWithFake } from "../../support/vendors/fake-peers.ts"
 import type { FakeResendOptions, ResendPayload } from "../../support/vendors/fake-resend.ts"
-import { ROWS, says, WITHOUT_STATUS } from "./answers.ts"
+import { OTHER_STATUS, ROWS, says, WITHOUT_STATUS } from "./answers.ts"
 
 const KEY = keyOf("order-17")
 
@@ -29,6 +29,15 @@ describe.each([
         assert.strictEqual(failure.kind, kind)
         if (code !== undefined) assert.strictEqual(failure.code, code)
         assert.strictEqual(fake.received, outcome === "refused" ? 0 : 1)
+      })
+    )
+
+    it.effect.each(OTHER_STATUS)("%s", ([, outcome, kind]) =>
+      Effect.gen(function* () {
+        const { fake, provider } = yield* open()
+        yield* Effect.promise(() => fake.script([outcome]))
+        const failure = yield* Effect.flip(provider.send(provider.prepare(mail(), KEY)))
+        assert.strictEqual(failure.kind, kind)
       })
     )
 

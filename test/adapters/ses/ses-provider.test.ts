@@ -113,6 +113,8 @@ const ROWS: ReadonlyArray<readonly [what: string, outcome: Outcome, kind: Failur
   ["504, JSON", says(504, "GatewayTimeout"), "ambiguous"],
   ["200 without an id", "no-id-200", "ambiguous"],
   ["200, id empty", answers(200, { MessageId: "" }), "ambiguous"],
+  ["200, id blank", answers(200, { MessageId: " " }), "ambiguous"],
+  ["200, id endless", answers(200, { MessageId: "i".repeat(501) }), "ambiguous"],
   ["200, empty", "empty-200", "ambiguous"],
   ["200, a page", "html-200", "ambiguous"],
   ["200, the body breaks off", "truncated-200", "ambiguous"],

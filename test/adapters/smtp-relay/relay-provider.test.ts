@@ -61,6 +61,9 @@ const FAULTS: ReadonlyArray<readonly [Step, Answer, FailureKind]> = [
   ["dot", "552 5.3.4 too large", "rejected"],
   ["dot", "554 5.7.1 spam", "rejected"],
   ["dot", "354 what", "ambiguous"],
+  // RFC 5321, section 4.2.1: every line of an answer has its code.
+  ["dot", "450-later\r\n550 and never", "ambiguous"],
+  ["dot", "550-refused\r\n250 and taken", "ambiguous"],
   ["dot", "close", "ambiguous"],
   ["dot", "reset", "ambiguous"],
   ["dot", "half", "ambiguous"],

@@ -51,9 +51,33 @@ describe("a function that is handed no bindings", () => {
     ])
   })
 
+  it("takes its settings from the process where a runtime hands over something else: its connection, its server", async () => {
+    quietly()
+    vi.stubEnv("PROXY_SHARED_SECRET", "of-the-process")
+    vi.stubEnv("DB_URL", "")
+    vi.stubEnv("BASE_URL", "")
+    // Deno's second argument has getters of its class alone, Bun's is the server.
+    class ServeHandlerInfo {
+      get remoteAddr() {
+        return { transport: "tcp", hostname: "192.0.2.1", port: 4711 }
+      }
+    }
+    const others = [new ServeHandlerInfo(), { port: 3000, hostname: "localhost" }, { waitUntil() {} }]
+    for (const other of [...others, null, "text"])
+      expect(
+        (await auditDigest(digest("of-the-process"), other as object as Record<string, unknown>)).status
+      ).toBe(500)
+  })
+
   it("takes nothing from the process where there are bindings", async () => {
     quietly()
     vi.stubEnv("PROXY_SHARED_SECRET", "of-the-process")
-    expect((await auditDigest(digest("of-the-process"), {})).status).toBe(403)
+    for (const bindings of [
+      {},
+      Object.create(null),
+      { PROXY_SHARED_SECRET: "" },
+      { DB_URL: "postgres://u@h/d" }
+    ])
+      expect((await auditDigest(digest("of-the-process"), bindings)).status).toBe(403)
   })
 })

@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import { ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import fc from "fast-check"
 
 import { openApiDocument } from "../../../src/adapters/http/routes/api.ts"
@@ -335,6 +335,13 @@ describe("a request of a gateway", () => {
     assert.strictEqual(request?.headers.get("cookie"), "a=1; b=2")
     assert.strictEqual(request?.headers.get("x-many"), "one,two")
     assert.strictEqual(request?.url, "http://localhost/a%20b/%2F?tag=one&tag=two&empty=")
+  })
+
+  it("lacks what a gateway's stand-in writes as null", async () => {
+    const absent = { body: null, cookies: null, headers: null, rawQueryString: null, isBase64Encoded: null }
+    const event = Option.getOrThrow(decodeHttpEvent({ ...httpEvent({ path: "/health" }), ...absent }))
+    const request = requestOf(event)!
+    assert.deepStrictEqual([request.url, await request.text()], ["http://localhost/health", ""])
   })
 
   it("has the length of its body, whatever the caller claims", async () => {

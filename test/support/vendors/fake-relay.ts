@@ -32,6 +32,7 @@ export type Step =
  */
 export type Answer =
   | `${number} ${string}`
+  | `${number}-${string}`
   | "hang"
   | "close"
   | "reset"

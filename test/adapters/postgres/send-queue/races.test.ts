@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Result } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { layerClients, layerPostgres } from "../../../support/postgres/postgres.ts"
@@ -127,6 +127,42 @@ describe("the send queue under races", () => {
           const second = yield* Fiber.join(queueing)
           assert.notStrictEqual(second.id, first.id)
           assert.strictEqual((yield* queue.find(second.id))?.state, "queued")
+        })
+      ).pipe(Effect.provide(layerPostgres))
+  )
+
+  it.live(
+    "of several batches under one key at once one is queued, and the others are conflicts (FRONT-8)",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const world = yield* makeQueueWorld()
+          const batchKeys = ["b/0", "b/1", "b/2"]
+          const put = (size: number) => {
+            const mails = batchKeys.slice(0, size).map((idempotencyKey) => request({ idempotencyKey }))
+            return Effect.result(
+              world.enqueue.all(mails, { allow: () => Effect.void, sender: undefined, batchKeys })
+            )
+          }
+          const free = world.sql`update email_send_queue set state = 'cancelled', ended_at = now(), due_at = null,
+          request = null, held_key = null where idempotency_key = 'b/0'`
+          for (const isFirstFree of [false, true]) {
+            const sizes = Array.from({ length: 24 }, (_, at) => (at % 3) + 1)
+            const answers = yield* Effect.forEach(sizes, put, { concurrency: 12 })
+            const taken = answers.flatMap((answer) => (Result.isSuccess(answer) ? [answer.success] : []))
+            const [first = []] = taken
+            assert.isNotEmpty(first)
+            for (const one of taken) assert.deepStrictEqual(one, first)
+            for (const [at, answer] of answers.entries())
+              if (Result.isFailure(answer)) {
+                assert.deepInclude(answer.failure, { _tag: "QueueRefused", why: "conflict" })
+                assert.notStrictEqual(sizes[at], first.length)
+              }
+            const live = yield* world.sql`select from email_send_queue where held_key is not null`
+            assert.lengthOf(live, first.length)
+            // The second time the key of the first mail is free: a mail alone held the whole key, and any batch may take it.
+            if (!isFirstFree) yield* free
+          }
         })
       ).pipe(Effect.provide(layerPostgres))
   )

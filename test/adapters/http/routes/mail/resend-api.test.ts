@@ -1,5 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Layer, Redacted } from "effect"
+import fc from "fast-check"
 import { Resend } from "resend"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
@@ -165,6 +166,38 @@ it("takes a batch's key for this batch alone: shorter, longer, reordered or chan
   const some = await send([wrong, a], "some")
   expect((await send([a], "some")).data!.data).toEqual(some.data!.data)
   expect((await send([b, a], "some")).error?.name).toBe("invalid_idempotent_request")
+})
+
+it("answers a batch under a used key with its first ids if it is the same, and else with a conflict", async () => {
+  const resend = sdk()
+  const subjects = fc.array(fc.constantFrom("a", "b", "wrong"), { minLength: 1, maxLength: 4 })
+  let used = 0
+  await fc.assert(
+    fc.asyncProperty(subjects, subjects, async (one, two) => {
+      const options = { idempotencyKey: `drawn-${(used += 1)}`, batchValidation: "permissive" } as const
+      const send = (batch: ReadonlyArray<string>) => {
+        const mails = batch.map((subject) => ({
+          ...mail,
+          subject,
+          ...(subject === "wrong" ? { to: "nobody" } : {})
+        }))
+        return resend.batch.send(mails, options)
+      }
+      const valid = (batch: ReadonlyArray<string>) => batch.filter((subject) => subject !== "wrong")
+      const first = await send(one)
+      expect(first.data!.data).toHaveLength(valid(one).length)
+      const second = await send(two)
+      const isSame = valid(one).join() === valid(two).join()
+      const isFree = valid(one).length === 0 || valid(two).length === 0
+      expect([second.error?.name, second.data?.data.length]).toEqual(
+        isSame || isFree ? [undefined, valid(two).length] : ["invalid_idempotent_request", undefined]
+      )
+      expect(second.data?.data.every(({ id }, at) => id === first.data!.data[at]?.id) ?? false).toBe(
+        isSame || valid(two).length === 0
+      )
+    }),
+    { numRuns: 60 }
+  )
 })
 
 it("keeps to an idempotency key, and answers as Resend does where it cannot (FRONT-8)", async () => {
