@@ -35,7 +35,13 @@ const UNAVAILABLE = new Set([
   "ModelTimeoutException",
   "ModelErrorException",
   "ServiceQuotaExceededException",
-  "CredentialsProviderError"
+  // Credentials that are not valid now: while keys are changed, or a clock is wrong, the request itself is not at fault.
+  "CredentialsProviderError",
+  "ExpiredToken",
+  "ExpiredTokenException",
+  "RequestExpired",
+  "InvalidSignatureException",
+  "UnrecognizedClientException"
 ])
 
 const statusOf = (cause: Error): number | undefined => {

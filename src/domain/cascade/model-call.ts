@@ -52,7 +52,10 @@ const UNUSABLE_STOPS: ReadonlySet<string> = new Set([
   "content_filtered",
   "max_tokens",
   "model_context_window_exceeded",
-  "malformed_model_output"
+  "malformed_model_output",
+  "malformed_tool_use",
+  // The text of a refusal says that there is none of the page.
+  "refusal"
 ])
 
 /** Whether an answer can be used: it has text, and was neither cut off nor withheld. */

@@ -49,7 +49,18 @@ const ROWS: ReadonlyArray<readonly [string, Outcome, string]> = [
   ["an answer without a message", { reply: { status: 200, body: {} } }, "unavailable"],
   ["a reset", "reset", "unavailable"],
   ["half an answer", "truncated-200", "unavailable"],
-  ["a closed port", "refused", "unavailable"]
+  ["a closed port", "refused", "unavailable"],
+  ["expired credentials", { reply: bedrockError(403, "ExpiredTokenException", "expired") }, "unavailable"],
+  [
+    "a key that is not known yet",
+    { reply: bedrockError(403, "UnrecognizedClientException", "none") },
+    "unavailable"
+  ],
+  [
+    "a clock that is wrong",
+    { reply: bedrockError(403, "InvalidSignatureException", "Signature expired") },
+    "unavailable"
+  ]
 ]
 
 describe("the hi-fi model on Bedrock", () => {
