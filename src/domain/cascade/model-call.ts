@@ -33,7 +33,7 @@ export const MAX_IMAGE_BYTES = 3_750_000
 
 /** Characters that count as a token, and what a page or a picture of one counts at most, about. */
 const TOKEN_CHARACTERS = 4
-const PAGE_TOKENS = 3_000
+export const PAGE_TOKENS = 3_000
 
 /** Estimated tokens that a call sends, for a call without an answer: the vendor reports none for it. */
 export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
@@ -42,6 +42,12 @@ export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
   const sent = messages.flatMap(({ content }) => content).reduce((sum, one) => sum + tokensOf(one), 0)
   return { inputTokens: Math.ceil(sent + system.length / TOKEN_CHARACTERS), outputTokens: 0 }
 }
+
+/** What an answer is booked by: the tokens that it tells, and an estimate of those that it does not, so that none is free. */
+export const bookedTokens = (told: TokenUsage, text: string, estimatedInputTokens: number): TokenUsage => ({
+  inputTokens: told.inputTokens > 0 ? told.inputTokens : estimatedInputTokens,
+  outputTokens: told.outputTokens > 0 ? told.outputTokens : Math.ceil(text.length / TOKEN_CHARACTERS)
+})
 
 /** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
 export const DOCUMENT_NAME = "page"

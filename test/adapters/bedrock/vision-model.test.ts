@@ -64,6 +64,18 @@ const ROWS: ReadonlyArray<readonly [string, Outcome, string]> = [
 ]
 
 describe("the hi-fi model on Bedrock", () => {
+  it.live("an answer that does not tell its tokens is booked by an estimate", () =>
+    Effect.gen(function* () {
+      const { model } = yield* withFake(() => ({
+        output: { message: { role: "assistant", content: [{ text: "words ".repeat(20) }] } },
+        stopReason: "end_turn"
+      }))
+      const { usage } = yield* model.converse(request, place)
+      assert.strictEqual(usage.outputTokens, 30)
+      assert.isAtLeast(usage.inputTokens, 3000)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends the page as a document with citations, and reads plain and cited texts", () =>
     Effect.gen(function* () {
       const { fake, model } = yield* withFake(() => ({
