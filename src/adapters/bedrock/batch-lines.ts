@@ -164,18 +164,18 @@ const Answer = Schema.Struct({
 })
 
 /** Tokens are read apart from the answer: an unusable answer is billed all the same. */
-const Told = Schema.optionalKey(Schema.Unknown)
+const Given = Schema.optionalKey(Schema.Unknown)
 const Billed = Schema.Struct({
   usage: Schema.Struct({
-    inputTokens: Told,
-    outputTokens: Told,
-    cacheReadInputTokens: Told,
-    cacheWriteInputTokens: Told
+    inputTokens: Given,
+    outputTokens: Given,
+    cacheReadInputTokens: Given,
+    cacheWriteInputTokens: Given
   })
 })
 
-/** What is no number of tokens is not told. */
-const countOf = (told: unknown): number => (Schema.is(Schema.Natural)(told) ? told : 0)
+/** A number of tokens; anything else counts as not given. */
+const countOf = (given: unknown): number => (Schema.is(Schema.Natural)(given) ? given : 0)
 
 const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeBilled = Schema.decodeUnknownOption(Billed)

@@ -50,7 +50,7 @@ const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   }
 })
 
-/** A batch job as far as it is known; `isLost`: only its row is. */
+/** A batch job as it was found; `isLost`: the service does not know it. */
 type Found = BatchJob & { readonly isLost?: true }
 
 /**

@@ -90,7 +90,7 @@ const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, 
   })
 })
 
-/** The batch job that an earlier prepare may have created. Only an answer shows that there is none: a refusal proves nothing. */
+/** The batch job that an earlier prepare may have created. Only a list without it shows that there is no such job; a refusal does not. */
 const earlier = ({ jobId }: ClaimedBatch) =>
   BatchService.use((service) => service.findByName(batchJobName(jobId))).pipe(
     Effect.mapError(({ cause, message, reason }) =>

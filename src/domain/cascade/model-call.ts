@@ -43,10 +43,14 @@ export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
   return { inputTokens: Math.ceil(sent + system.length / TOKEN_CHARACTERS), outputTokens: 0 }
 }
 
-/** What an answer is booked by: the tokens that it tells, and an estimate of those that it does not, so that none is free. */
-export const bookedTokens = (told: TokenUsage, text: string, estimatedInputTokens: number): TokenUsage => ({
-  inputTokens: told.inputTokens > 0 ? told.inputTokens : estimatedInputTokens,
-  outputTokens: told.outputTokens > 0 ? told.outputTokens : Math.ceil(text.length / TOKEN_CHARACTERS)
+/** The tokens that an answer is booked by: those that it reports, and an estimate of any that it does not report. */
+export const bookedTokens = (
+  reported: TokenUsage,
+  text: string,
+  estimatedInputTokens: number
+): TokenUsage => ({
+  inputTokens: reported.inputTokens > 0 ? reported.inputTokens : estimatedInputTokens,
+  outputTokens: reported.outputTokens > 0 ? reported.outputTokens : Math.ceil(text.length / TOKEN_CHARACTERS)
 })
 
 /** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
@@ -60,7 +64,7 @@ const UNUSABLE_STOPS: ReadonlySet<string> = new Set([
   "model_context_window_exceeded",
   "malformed_model_output",
   "malformed_tool_use",
-  // The text of a refusal says that there is none of the page.
+  // Its text is an apology, not the page.
   "refusal"
 ])
 

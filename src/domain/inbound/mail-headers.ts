@@ -115,9 +115,9 @@ const asWritten = (headers: ReadonlyArray<MailHeader>) =>
   value(headers, "date") === "" ? undefined : WRITTEN.map((name) => headerValues({ headers }, name))
 
 /**
- * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. A scanner
- * writes no Message-ID, and sends again what it heard no answer to: then the date, subject and recipients take its place, since the
- * hop adds other headers each time. Without a date it is the hash of the raw mail.
+ * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Scanners
+ * write no Message-ID, and repeat a mail that was not answered: then the date, subject and recipients take its place, since the hop
+ * adds other headers each time. Without a date, the hash of the raw mail does.
  */
 export const identityText = (
   headers: ReadonlyArray<MailHeader>,
