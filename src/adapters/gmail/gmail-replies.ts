@@ -46,11 +46,15 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 
 const encoder = new TextEncoder()
 
+/** The mailbox cannot send: it has no licence, is suspended, or the key is not allowed to act for it. The message is not at fault. */
+const NOT_READY = "failedPrecondition"
+
 /**
  * What an error answer means: `refused`, never retry this message; `later`, not accepted for now (limits, rights being fixed);
  * `unknown`, an internal failure that may have come after acceptance.
  */
-const classify = (status: number): ReplyFailure["reason"] => {
+const classify = (status: number, why: string): ReplyFailure["reason"] => {
+  if (why === NOT_READY) return "later"
   if (status === 400 || status === 413 || status === 422) return "refused"
   if (status === 401 || status === 403 || status === 404 || status === 429 || status === 503) return "later"
   return status >= 300 && status < 500 ? "later" : "unknown"
@@ -98,7 +102,7 @@ const make = (options: GmailOptions) =>
       const problem = Option.getOrUndefined(decodeProblem(body))?.error
       const reason = problem?.errors?.[0]?.reason ?? ""
       // A 2xx without a message id may still be an acceptance.
-      const kind = status < 300 ? "unknown" : classify(status)
+      const kind = status < 300 ? "unknown" : classify(status, reason)
       return yield* failure(kind, `${status} ${reason} ${problem?.message ?? ""}`, [token])
     })
 
