@@ -87,6 +87,15 @@ describe("mails that somebody sends again or passes on", () => {
     assert.strictEqual((await outcomes()).at(-1), "success")
   })
 
+  it("I1: a mail without a Message-ID that a scanner hands to the hop again, having heard no answer, is one mail", async () => {
+    await begin()
+    for (const [n, subject] of ["Scan", "Scan", "Scan 2"].entries()) {
+      const received = `Received: from scanner.reader.test by hop.test id ${n}; Mon, 2 Feb 2026 08:0${n}:00 +0000`
+      await raw([received, ...usual([`Subject: ${subject}`])])
+    }
+    assert.deepStrictEqual(await outcomes(), ["success", "duplicate", "success"])
+  })
+
   it("I1: deliveries of one signed mail at once, under Message-IDs of their own, are converted once", async () => {
     await begin()
     const own = `DKIM-Signature: ${signature(Buffer.from("of this mail").toString("base64"))}`

@@ -3,7 +3,13 @@ import * as Base64 from "effect/encoding/Base64"
 
 import type { ReturnedRecord } from "../../domain/batch/record.ts"
 import { NO_TOKENS, type TokenUsage } from "../../domain/cascade/cost.ts"
-import type { CallContent, CallMessage, ModelCall } from "../../domain/cascade/model-call.ts"
+import {
+  bookedTokens,
+  type CallContent,
+  type CallMessage,
+  type ModelCall,
+  PAGE_TOKENS
+} from "../../domain/cascade/model-call.ts"
 import { BatchLines, type RecordWriter } from "../../ports/batch/batch-lines.ts"
 import { blockOf, textOf, usageOf } from "./converse.ts"
 import { membersOf, parsed } from "./json-members.ts"
@@ -145,7 +151,6 @@ export const callOf = (model: string, { modelInput }: InputRecord): ModelCall =>
   ...modelInput.inferenceConfig
 })
 
-const TokenCount = Schema.optionalKey(Schema.NullOr(Schema.Natural))
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Cited = Schema.Struct({
   content: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ text: Text }))))
@@ -159,20 +164,33 @@ const Answer = Schema.Struct({
 })
 
 /** Tokens are read apart from the answer: an unusable answer is billed all the same. */
+const Given = Schema.optionalKey(Schema.Unknown)
 const Billed = Schema.Struct({
   usage: Schema.Struct({
-    inputTokens: TokenCount,
-    outputTokens: TokenCount,
-    cacheReadInputTokens: TokenCount,
-    cacheWriteInputTokens: TokenCount
+    inputTokens: Given,
+    outputTokens: Given,
+    cacheReadInputTokens: Given,
+    cacheWriteInputTokens: Given
   })
 })
+
+/** A number of tokens; anything else counts as not given. */
+const countOf = (given: unknown): number => (Schema.is(Schema.Natural)(given) ? given : 0)
 
 const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeBilled = Schema.decodeUnknownOption(Billed)
 
 const billedOf = (modelOutput: unknown): TokenUsage =>
-  Option.match(decodeBilled(modelOutput), { onNone: () => NO_TOKENS, onSome: ({ usage }) => usageOf(usage) })
+  Option.match(decodeBilled(modelOutput), {
+    onNone: () => NO_TOKENS,
+    onSome: ({ usage }) =>
+      usageOf({
+        inputTokens: countOf(usage.inputTokens),
+        outputTokens: countOf(usage.outputTokens),
+        cacheReadInputTokens: countOf(usage.cacheReadInputTokens),
+        cacheWriteInputTokens: countOf(usage.cacheWriteInputTokens)
+      })
+  })
 
 const answerOf = (modelOutput: unknown): ReturnedRecord["answer"] =>
   Option.getOrUndefined(
@@ -182,22 +200,28 @@ const answerOf = (modelOutput: unknown): ReturnedRecord["answer"] =>
     }))
   )
 
+/** A line without the byte order mark that programs put at the beginning of a file. */
+const withoutMark = (line: Uint8Array): Uint8Array =>
+  line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line
+
 /**
  * Reads a line of a batch job's output; undefined for one that is not a record (cut off, not JSON, without an id). The input that
  * the record echoes is skipped.
  */
 export const readOutputLine = (line: Uint8Array): ReturnedRecord | undefined => {
-  const members = membersOf(line)
+  const members = membersOf(withoutMark(line))
   const valueOf = (name: string): unknown => {
     const json = members?.get(name)
     return json === undefined ? null : parsed(json)
   }
   const [recordId, error, modelOutput] = ["recordId", "error", "modelOutput"].map(valueOf)
   if (typeof recordId !== "string" || error === undefined || modelOutput === undefined) return undefined
+  const told = billedOf(modelOutput)
+  const answer = answerOf(modelOutput)
   return {
     recordId,
-    usage: billedOf(modelOutput),
-    answer: error === null ? answerOf(modelOutput) : undefined
+    usage: answer === undefined ? told : bookedTokens(told, answer.text, PAGE_TOKENS),
+    answer: error === null ? answer : undefined
   }
 }
 

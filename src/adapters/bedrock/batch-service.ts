@@ -111,6 +111,13 @@ const findByName = Effect.fnUntraced(function* (call: Call, name: string) {
   return undefined
 })
 
+/** Whether the SDK asked more than once: an earlier attempt, without an answer, may have done what this one was refused. */
+const isRepeated = (cause: unknown): boolean => {
+  const metadata: unknown = cause instanceof Error && "$metadata" in cause ? cause.$metadata : undefined
+  if (typeof metadata !== "object" || metadata === null || !("attempts" in metadata)) return false
+  return typeof metadata.attempts === "number" && metadata.attempts > 1
+}
+
 const create = Effect.fnUntraced(function* (
   call: Call,
   job: NewBatchJob,
@@ -131,11 +138,13 @@ const create = Effect.fnUntraced(function* (
   const created = yield* Effect.result(call((client, options) => client.send(command, options)))
   if (created._tag === "Failure") {
     const { failure: error } = created
-    if (isNamed(error.cause, "ConflictException")) {
-      const existing = yield* findByName(call, job.name)
-      if (existing !== undefined) return existing
-    }
-    return yield* error
+    const isTaken = isNamed(error.cause, "ConflictException")
+    if (!isTaken && !(error.reason === "refused" && isRepeated(error.cause))) return yield* error
+    const unsure = ({ cause, message }: BatchServiceError) =>
+      new BatchServiceError({ reason: "unavailable", message, cause })
+    const existing = yield* Effect.mapError(findByName(call, job.name), unsure)
+    // A job of that name is there, though it is not listed yet.
+    return existing ?? (yield* isTaken ? unsure(error) : error)
   }
   return (
     created.success.jobArn ??

@@ -7,7 +7,7 @@ import { NodeHttpHandler } from "@smithy/node-http-handler"
 import { Effect, type Scope } from "effect"
 
 import { withDeadline } from "../../application/deadline.ts"
-import type { ModelCall } from "../../domain/cascade/model-call.ts"
+import { bookedTokens, estimatedInput, type ModelCall } from "../../domain/cascade/model-call.ts"
 import { failureText } from "../../domain/mail/failover.ts"
 import { VisionModelError, type VisionAnswer, type VisionModel } from "../../ports/conversion/vision-model.ts"
 import { withBoundedAnswers } from "../aws/bounded-answers.ts"
@@ -35,7 +35,13 @@ const UNAVAILABLE = new Set([
   "ModelTimeoutException",
   "ModelErrorException",
   "ServiceQuotaExceededException",
-  "CredentialsProviderError"
+  // Credentials that are not valid now: while keys are changed, or a clock is wrong, the request itself is not at fault.
+  "CredentialsProviderError",
+  "ExpiredToken",
+  "ExpiredTokenException",
+  "RequestExpired",
+  "InvalidSignatureException",
+  "UnrecognizedClientException"
 ])
 
 const statusOf = (cause: Error): number | undefined => {
@@ -123,16 +129,17 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
             )
         }
       ).pipe(
-        Effect.flatMap(({ output, stopReason, usage }) =>
-          output?.message === undefined
-            ? Effect.fail(noAnswer("the model's answer held no message"))
-            : Effect.succeed<VisionAnswer>({
-                text: textOf(output.message.content ?? []),
-                stopReason,
-                usage: usageOf(usage ?? {}),
-                fromBatch: false
-              })
-        )
+        Effect.flatMap(({ output, stopReason, usage }) => {
+          if (output?.message === undefined)
+            return Effect.fail(noAnswer("the model's answer held no message"))
+          const text = textOf(output.message.content ?? [])
+          return Effect.succeed<VisionAnswer>({
+            text,
+            stopReason,
+            usage: bookedTokens(usageOf(usage ?? {}), text, estimatedInput(call).inputTokens),
+            fromBatch: false
+          })
+        })
       )
   }
 })

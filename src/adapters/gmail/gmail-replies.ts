@@ -58,13 +58,15 @@ const REASONS = {
 
 /** Refusals of the message itself; any other may be mended. */
 const OF_MESSAGE: ReadonlySet<number> = new Set([400, 413, 422])
+/** Unless the mailbox cannot send: it has no licence, is suspended, or the key is not allowed to act for it. */
+const NOT_READY = "failedPrecondition"
 
-/** What an error answer means. `isOwn`: it is the vendor's, not a gateway's page. */
-const classify = (status: number, isOwn: boolean): ReplyFailure["reason"] =>
+/** What an error answer means. `isOwn`: it is the vendor's, not a gateway's page; `why`: its word. */
+const classify = (status: number, isOwn: boolean, why: string): ReplyFailure["reason"] =>
   REASONS[
     kindOfStatus(status, {
       isOwn503: isOwn,
-      refusal: () => (OF_MESSAGE.has(status) ? "rejected" : "unavailable")
+      refusal: () => (OF_MESSAGE.has(status) && why !== NOT_READY ? "rejected" : "unavailable")
     })
   ]
 
@@ -111,7 +113,7 @@ const make = (options: GmailOptions) =>
       const reason = problem?.errors?.[0]?.reason ?? ""
       // A 2xx without a message id may still be an acceptance.
       return yield* failure(
-        classify(status, problem !== undefined),
+        classify(status, problem !== undefined, reason),
         `${status} ${reason} ${problem?.message ?? ""}`,
         [token]
       )

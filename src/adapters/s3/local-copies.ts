@@ -69,5 +69,7 @@ export const makeLocalCopies = Effect.fnUntraced(function* (
         catch: (cause) => new ObjectStoreError({ reason: "unavailable", key, cause })
       })
     )
-  return (key) => Effect.tap(RcMap.get(copies, key), touched(key))
+  // A failure is kept like a copy: the next reader would get it, too, though the store answers again.
+  const copyOf = (key: string) => Effect.tapError(RcMap.get(copies, key), () => RcMap.invalidate(copies, key))
+  return (key) => Effect.tap(copyOf(key), touched(key))
 })

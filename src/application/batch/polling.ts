@@ -50,23 +50,38 @@ const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
   }
 })
 
+/** A batch job as it was found; `isLost`: the service does not know it. */
+type Found = BatchJob & { readonly isLost?: true }
+
+/**
+ * Whether what is there is the whole bill: the service counts the records, or says that the job failed, or there are some. What is
+ * there of a lost one may grow.
+ */
+const isTold = (job: Found, { returned }: BatchTally): boolean =>
+  job.isLost !== true && (job.processed !== undefined || returned > 0 || job.status === "Failed")
+
 /** Bills what was returned. Missing output may still appear: it is looked for five times. */
 const bill = Effect.fnUntraced(function* (
   row: PolledBatch,
-  job: BatchJob,
+  job: Found,
   end: { readonly outcome: BatchOutcome; readonly status: EndStatus; readonly reason: string },
   attempt: number | undefined,
   settings: DriverSettings
 ) {
   const store = yield* BatchStore
   const { tally, whole } = yield* tallyOnly(row.records, job)
-  if (!whole) {
+  const told = isTold(job, tally)
+  if (!whole || !told) {
     const tries = attempt ?? (yield* store.beginCollect(row.id)) ?? MAX_COLLECTS
     if (tries < MAX_COLLECTS && !row.abandoned) {
       if (row.overdue) yield* giveUp(row)
       return
     }
-    yield* Effect.logError(`what batch job ${row.arn} cost cannot be read in full: the bill is too low`)
+    yield* Effect.logError(
+      told || tally.returned > 0
+        ? `what batch job ${row.arn} cost cannot be read in full: the bill is too low`
+        : `nothing tells what batch job ${row.arn} cost: nothing is billed`
+    )
   }
   yield* close(row, end, tally, settings)
 })
@@ -119,8 +134,12 @@ const stop = (row: PolledBatch) =>
     )
   )
 
-/** A job that the service no longer knows counts as failed; what it left behind is billed. */
-const lost = (row: PolledBatch): BatchJob => ({
+/**
+ * A job that the service no longer knows counts as failed once it was asked five times, since it may run unseen; what it left behind
+ * is billed. A row that was set to `submitted` by hand has none.
+ */
+const lost = (row: PolledBatch): Found => ({
+  ...(row.arn === "" ? {} : { isLost: true }),
   arn: row.arn,
   name: "",
   status: "Failed",
@@ -130,7 +149,7 @@ const lost = (row: PolledBatch): BatchJob => ({
   processed: undefined
 })
 
-const jobOf = (row: PolledBatch) =>
+const jobOf = (row: PolledBatch): Effect.Effect<Found, BatchServiceError, BatchService> =>
   row.arn === ""
     ? Effect.succeed(lost(row))
     : BatchService.use((service) => service.get(row.arn)).pipe(
@@ -141,7 +160,7 @@ const jobOf = (row: PolledBatch) =>
       )
 
 /** Acts on what the service reports of a row. False: the batch job was asked to stop, and may have stopped by now. */
-const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settings: DriverSettings) {
+const act = Effect.fnUntraced(function* (row: PolledBatch, job: Found, settings: DriverSettings) {
   const verdict = verdictOf({ ...row, status: job.status, unwanted: row.closeReason !== null })
   switch (verdict.do) {
     case "wait":
@@ -157,7 +176,13 @@ const act = Effect.fnUntraced(function* (row: PolledBatch, job: BatchJob, settin
       yield* collectRow(row, job, verdict.end, settings)
       return true
     case "bill": {
-      const reason = `the batch job ended ${verdict.end}${job.message === undefined ? "" : `: ${job.message}`}`
+      const isAtWork = job.status !== verdict.end
+      if (isAtWork)
+        yield* Effect.logError(
+          `batch job ${row.arn} is still at work a day after its time: what it costs from now on is not billed`
+        )
+      const words = job.message === undefined ? "" : `: ${job.message}`
+      const reason = isAtWork ? OVERDUE : `the batch job ended ${verdict.end}${words}`
       const end = { outcome: verdict.outcome, status: verdict.end, reason }
       yield* bill(row, job, end, undefined, settings)
       return true

@@ -8,7 +8,7 @@ import type { BatchOutcome } from "../../domain/batch/row.ts"
 import { HOLD_WINDOW } from "../../domain/conversion/job.ts"
 import { LeaseId } from "../../domain/ids.ts"
 import type { BatchLines } from "../../ports/batch/batch-lines.ts"
-import { BatchService, type BatchServiceError } from "../../ports/batch/batch-service.ts"
+import { BatchService, BatchServiceError } from "../../ports/batch/batch-service.ts"
 import { BatchStore, type ClaimedBatch, type LaneBudget } from "../../ports/batch/batch-store.ts"
 import type { PageSources } from "../../ports/conversion/page-sources.ts"
 import type { BatchObjects } from "../../ports/object-store.ts"
@@ -90,10 +90,19 @@ const create = Effect.fnUntraced(function* (batch: ClaimedBatch, input: string, 
   })
 })
 
+/** The batch job that an earlier prepare may have created. Only a list without it shows that there is no such job; a refusal does not. */
+const earlier = ({ jobId }: ClaimedBatch) =>
+  BatchService.use((service) => service.findByName(batchJobName(jobId))).pipe(
+    Effect.mapError(({ cause, message, reason }) =>
+      reason === "refused"
+        ? new BatchServiceError({ reason: "unavailable", message, cause })
+        : new BatchServiceError({ reason, message, cause })
+    )
+  )
+
 const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, settings: DriverSettings) {
-  const service = yield* BatchService
   if (batch.foundOpen) {
-    const arn = yield* service.findByName(batchJobName(batch.jobId))
+    const arn = yield* earlier(batch)
     if (arn !== undefined) return yield* submitted(batch, arn, settings)
     if (batch.stuck) return yield* drop(batch, "failed", "preparing it got stuck")
     // Released by hand, while the lane was off.
@@ -110,6 +119,12 @@ const prepareAndSubmit = Effect.fnUntraced(function* (batch: ClaimedBatch, setti
   if (input === undefined) return yield* Effect.logInfo("another driver prepares it now")
   yield* submitted(batch, yield* create(batch, input, settings), settings)
 })
+
+/** Closes a row of which no answer has ever said whether its batch job was created. */
+const abandon = (batch: ClaimedBatch) =>
+  Effect.logError(
+    `batch job ${batchJobName(batch.jobId)}: whether it was created is not known: what it cost is not billed`
+  ).pipe(Effect.andThen(drop(batch, "expired", "the batch service did not answer")))
 
 /**
  * Whether the service takes jobs now. Without an answer the row is left unchanged: the next call first looks the job up by name,
@@ -131,9 +146,7 @@ const serviceFailed = (batch: ClaimedBatch) => (error: BatchServiceError) => {
     )
   }
   return Effect.logWarning("the batch service does not take the job now; it is tried again", error).pipe(
-    Effect.andThen(
-      batch.abandoned ? drop(batch, "expired", "the batch service did not answer") : Effect.void
-    ),
+    Effect.andThen(batch.abandoned ? abandon(batch) : Effect.void),
     Effect.as(false)
   )
 }

@@ -33,7 +33,7 @@ export const MAX_IMAGE_BYTES = 3_750_000
 
 /** Characters that count as a token, and what a page or a picture of one counts at most, about. */
 const TOKEN_CHARACTERS = 4
-const PAGE_TOKENS = 3_000
+export const PAGE_TOKENS = 3_000
 
 /** Estimated tokens that a call sends, for a call without an answer: the vendor reports none for it. */
 export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
@@ -42,6 +42,16 @@ export const estimatedInput = ({ messages, system }: ModelCall): TokenUsage => {
   const sent = messages.flatMap(({ content }) => content).reduce((sum, one) => sum + tokensOf(one), 0)
   return { inputTokens: Math.ceil(sent + system.length / TOKEN_CHARACTERS), outputTokens: 0 }
 }
+
+/** The tokens that an answer is booked by: those that it reports, and an estimate of any that it does not report. */
+export const bookedTokens = (
+  reported: TokenUsage,
+  text: string,
+  estimatedInputTokens: number
+): TokenUsage => ({
+  inputTokens: reported.inputTokens > 0 ? reported.inputTokens : estimatedInputTokens,
+  outputTokens: reported.outputTokens > 0 ? reported.outputTokens : Math.ceil(text.length / TOKEN_CHARACTERS)
+})
 
 /** A neutral constant: the name is part of the prompt, and a file's own name is untrusted. */
 export const DOCUMENT_NAME = "page"
@@ -52,7 +62,10 @@ const UNUSABLE_STOPS: ReadonlySet<string> = new Set([
   "content_filtered",
   "max_tokens",
   "model_context_window_exceeded",
-  "malformed_model_output"
+  "malformed_model_output",
+  "malformed_tool_use",
+  // Its text is an apology, not the page.
+  "refusal"
 ])
 
 /** Whether an answer can be used: it has text, and was neither cut off nor withheld. */

@@ -108,17 +108,24 @@ export const messageIdOf = (headers: ReadonlyArray<MailHeader>): string | undefi
   return id === undefined || id.length > MAX_ID || !/^[\x21-\x7e]+$/.test(id) ? undefined : id
 }
 
+/** What its writer wrote of a mail, apart from its contents; servers on the way write other headers. */
+const WRITTEN = ["date", "subject", "to", "cc"] as const
+
+const asWritten = (headers: ReadonlyArray<MailHeader>) =>
+  value(headers, "date") === "" ? undefined : WRITTEN.map((name) => headerValues({ headers }, name))
+
 /**
- * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Without
- * a Message-ID, the hash of the raw mail takes its place: every server on the way would have added one, so such a mail comes
- * straight from its writer, byte for byte the same each time.
+ * What makes two deliveries one mail, as a text to be hashed: Message-ID, sender and the hash of the decoded attachment. Scanners
+ * write no Message-ID, and repeat a mail that was not answered: then the date, subject and recipients take its place, since the hop
+ * adds other headers each time. Without a date, the hash of the raw mail does.
  */
 export const identityText = (
   headers: ReadonlyArray<MailHeader>,
   sender: string,
   contentSha256: string,
   rawSha256: string
-): string => JSON.stringify([messageIdOf(headers) ?? ["none", rawSha256], sender, contentSha256])
+): string =>
+  JSON.stringify([messageIdOf(headers) ?? asWritten(headers) ?? ["none", rawSha256], sender, contentSha256])
 
 /**
  * What else identifies a mail, as texts to be hashed: each signature that it carries, with its sender. Somebody who sends a

@@ -154,12 +154,40 @@ describe("a line of output", () => {
     })
   }
 
+  it("is not free where it does not tell its tokens: what is missing is estimated", () => {
+    const text = "words ".repeat(20)
+    const booked = (usage: unknown) =>
+      readLine(JSON.stringify(answeredRecord("c0-p0", text, { usage })))?.usage
+    const [input, output] = [3000, 30]
+    for (const usage of [
+      undefined,
+      null,
+      {},
+      "x",
+      { inputTokens: -5, outputTokens: 1e99 },
+      { inputTokens: "7" }
+    ])
+      assert.deepStrictEqual(booked(usage), { inputTokens: input, outputTokens: output })
+    assert.deepStrictEqual(booked({ inputTokens: 0.5, outputTokens: 9 }), {
+      inputTokens: input,
+      outputTokens: 9
+    })
+    assert.deepStrictEqual(booked({ inputTokens: 7, outputTokens: 0 }), {
+      inputTokens: 7,
+      outputTokens: output
+    })
+  })
+
+  it("is read behind a byte order mark and before a carriage return", () => {
+    const line = JSON.stringify(answeredRecord("c0-p0", "x"))
+    assert.deepStrictEqual(readLine(`\uFEFF${line}\r`), readLine(line))
+    assert.isDefined(readLine(line))
+  })
+
   it("is no record where it is cut off, of another kind, or hostile; nothing throws", () => {
     for (const line of ["", "{", "null", "[]", "1", '{"recordId":1}', '{"modelOutput":{}}']) {
       assert.isUndefined(readLine(line), line)
     }
-    const bad = answeredRecord("c0-p0", "x", { usage: { inputTokens: -5, outputTokens: 1e99 } })
-    assert.deepStrictEqual(readLine(JSON.stringify(bad))?.usage, { inputTokens: 0, outputTokens: 0 })
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {
         readLine(json)

@@ -77,6 +77,11 @@ const ROWS: ReadonlyArray<readonly [string, Outcome, string]> = [
   ],
   ["a full quota", { reply: bedrockError(400, "ServiceQuotaExceededException", "full") }, "full"],
   ["throttling", "429", "unavailable"],
+  [
+    "credentials that have expired",
+    { reply: bedrockError(403, "ExpiredTokenException", "expired") },
+    "unavailable"
+  ],
   ["an internal error", "500", "unavailable"],
   ["a closed port", "refused", "unavailable"],
   ["a proxy's page", "502-html", "unavailable"],
@@ -126,6 +131,34 @@ describe("batch jobs on Bedrock", () => {
         fake.script([{ reply: bedrockError(400, "ConflictException", "the name is taken") }])
       )
       assert.strictEqual(yield* service.create(asked), arn)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "a create that is refused after one without an answer is looked up: the first may have been taken",
+    () =>
+      Effect.gen(function* () {
+        const expired: Outcome = { reply: bedrockError(403, "AccessDeniedException", "not any more") }
+        const { fake, service } = yield* withFake()
+        yield* Effect.promise(() => fake.script(["reset-after", expired]))
+        assert.deepStrictEqual([yield* service.create(asked)], [...fake.jobs.keys()])
+
+        const other = { ...asked, name: `${asked.name}-2` }
+        yield* Effect.promise(() => fake.script(["reset-after", expired, expired]))
+        assert.strictEqual((yield* Effect.flip(service.create(other))).reason, "unavailable")
+        yield* Effect.promise(() => fake.script(["503", expired]))
+        const none = { ...asked, name: `${asked.name}-3` }
+        assert.strictEqual((yield* Effect.flip(service.create(none))).reason, "refused")
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("a name that is taken by a job that is not listed yet is asked for again", () =>
+    Effect.gen(function* () {
+      const { fake, service } = yield* withFake()
+      yield* Effect.promise(() =>
+        fake.script([{ reply: bedrockError(400, "ConflictException", "the name is taken") }])
+      )
+      assert.strictEqual((yield* Effect.flip(service.create(asked))).reason, "unavailable")
     }).pipe(Effect.scoped)
   )
 

@@ -49,10 +49,33 @@ const ROWS: ReadonlyArray<readonly [string, Outcome, string]> = [
   ["an answer without a message", { reply: { status: 200, body: {} } }, "unavailable"],
   ["a reset", "reset", "unavailable"],
   ["half an answer", "truncated-200", "unavailable"],
-  ["a closed port", "refused", "unavailable"]
+  ["a closed port", "refused", "unavailable"],
+  ["expired credentials", { reply: bedrockError(403, "ExpiredTokenException", "expired") }, "unavailable"],
+  [
+    "a key that is not known yet",
+    { reply: bedrockError(403, "UnrecognizedClientException", "none") },
+    "unavailable"
+  ],
+  [
+    "a clock that is wrong",
+    { reply: bedrockError(403, "InvalidSignatureException", "Signature expired") },
+    "unavailable"
+  ]
 ]
 
 describe("the hi-fi model on Bedrock", () => {
+  it.live("an answer that does not tell its tokens is booked by an estimate", () =>
+    Effect.gen(function* () {
+      const { model } = yield* withFake(() => ({
+        output: { message: { role: "assistant", content: [{ text: "words ".repeat(20) }] } },
+        stopReason: "end_turn"
+      }))
+      const { usage } = yield* model.converse(request, place)
+      assert.strictEqual(usage.outputTokens, 30)
+      assert.isAtLeast(usage.inputTokens, 3000)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends the page as a document with citations, and reads plain and cited texts", () =>
     Effect.gen(function* () {
       const { fake, model } = yield* withFake(() => ({

@@ -206,6 +206,17 @@ describe("replies through the Gmail API", () => {
     )
   })
 
+  it("waits where the mailbox cannot send yet, and gives up a message that is not valid", async () => {
+    for (const [why, reason] of [
+      ["failedPrecondition", "later"],
+      ["invalidArgument", "refused"]
+    ] as const) {
+      const body = { error: { code: 400, message: "No", errors: [{ domain: "global", reason: why }] } }
+      await gmail.fake.always({ reply: { status: 400, body } })
+      assert.match((await withChannel((send) => send(REPLY))) ?? "no error", new RegExp(`^${reason}: `), why)
+    }
+  })
+
   it("tells apart what may be tried again, what never, and what nobody knows", async () => {
     const cases = [
       ["429", "later"],

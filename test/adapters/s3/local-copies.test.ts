@@ -59,6 +59,33 @@ it.effect("nothing is left of a copy that breaks off, or when the program stops"
   })
 )
 
+it.effect(
+  "a copy that broke off is made again for the next reader, at once; readers of the same time share one",
+  () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const away = new ObjectStoreError({ reason: "unavailable", key: "doc" })
+      let reads = 0
+      const localPath = yield* makeLocalCopies(path, () =>
+        Stream.suspend(() => {
+          reads += 1
+          return Stream.concat(
+            Stream.make(Buffer.from("content")),
+            reads === 1 ? Stream.fail(away) : Stream.empty
+          )
+        })
+      )
+      const both = Effect.all([Effect.exit(localPath("doc")), Effect.exit(localPath("doc"))], {
+        concurrency: 2
+      })
+      assert.deepStrictEqual((yield* Effect.scoped(both)).map(Exit.isSuccess), [false, false])
+      const [one, other] = yield* Effect.all([localPath("doc"), localPath("doc")], { concurrency: 2 })
+      assert.strictEqual(one, other)
+      assert.strictEqual(yield* Effect.promise(() => readFile(one, "utf8")), "content")
+      assert.strictEqual(reads, 2)
+    })
+)
+
 it.live("copies that a process left when it died go after a day; one in use stays", () =>
   Effect.gen(function* () {
     const path = yield* folder

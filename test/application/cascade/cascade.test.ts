@@ -228,6 +228,8 @@ describe("the cascade", () => {
   it.effect.each([
     "guardrail_intervened",
     "content_filtered",
+    "refusal",
+    "malformed_tool_use",
     "max_tokens",
     "model_context_window_exceeded",
     "malformed_model_output"

@@ -207,6 +207,10 @@ export const objectStoreContract = (
         for (const path of paths) {
           assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), "content")
         }
+        assert.strictEqual((yield* Effect.flip(store.localPath("late"))).reason, "missing")
+        yield* store.put("late", Stream.make(text("there")), { contentType })
+        const late = yield* store.localPath("late")
+        assert.strictEqual(yield* Effect.promise(() => readFile(late, "utf8")), "there")
       }))
 
     test("whatever the bytes and however they come, they come back", (store) =>

@@ -63,7 +63,7 @@ describe("what a batch is made of", () => {
   })
 
   it("an answer that was cut off or held back is none, and its tokens are billed", () => {
-    const stops = ["end_turn", undefined, "max_tokens", "content_filtered", "guardrail_intervened"]
+    const stops = ["end_turn", undefined, "max_tokens", "content_filtered", "guardrail_intervened", "refusal"]
     fc.assert(
       fc.property(fc.constantFrom("", "text"), fc.constantFrom(...stops), (text, stopReason) => {
         const record = { recordId: recordId({ chunkIndex: 1, page: 2 }), usage, answer: { text, stopReason } }

@@ -252,7 +252,7 @@ layer(laneWorld, { excludeTestServices: true })("the driver, where things fail",
     })
   )
 
-  it.effect("a job that the service has lost has failed", () =>
+  it.effect("a job that the service has lost has failed once it was asked for five times", () =>
     Effect.gen(function* () {
       yield* clean
       const { jobId } = yield* parked(3)
@@ -260,7 +260,7 @@ layer(laneWorld, { excludeTestServices: true })("the driver, where things fail",
       yield* tickUntil(settings, isState(jobId, "submitted"))
       const sql = yield* WriteSql
       yield* sql`update conversion_batch_jobs set batch_job_arn = 'arn:aws:bedrock:local:000000000000:model-invocation-job/zzzzzzzzzzzz'`
-      yield* driverTick(settings, 1)
+      for (let n = 1; n <= 5; n++) yield* driverTick(settings, 1)
       assert.strictEqual((yield* rowOf(jobId))?.outcome, "failed")
       assert.strictEqual((yield* jobOf(jobId)).status, "pending")
     })

@@ -333,6 +333,33 @@ describe("identity and thread of a mail", () => {
     assert.strictEqual(identityText([], "a", "b", "raw"), identityText([], "a", "b", "raw"))
   })
 
+  it("without a Message-ID is what its writer wrote, whatever servers put above it on another way", () => {
+    const trace = fc.record({
+      name: fc.constantFrom("received", "authentication-results", "return-path", "x-spam-status"),
+      value: text
+    })
+    const written = fc.record({
+      date: fc.constantFrom("1", "2"),
+      subject: fc.constantFrom("a", "b"),
+      to: text
+    })
+    const headersOf = ({ date, subject, to }: { date: string; subject: string; to: string }) => [
+      { name: "date", value: `Mon, 30 Nov 2026 10:00:0${date} +0000` },
+      { name: "to", value: to },
+      { name: "subject", value: subject }
+    ]
+    fc.assert(
+      fc.property(fc.array(trace), written, fc.array(trace), written, (above, mine, other, theirs) => {
+        const one = identityText([...above, ...headersOf(mine)], "a", "b", "raw 1")
+        assert.strictEqual(one, identityText([...other, ...headersOf(mine)], "a", "b", "raw 2"))
+        const isSame = JSON.stringify(mine) === JSON.stringify(theirs)
+        assert.strictEqual(one === identityText([...other, ...headersOf(theirs)], "a", "b", "raw 1"), isSame)
+      })
+    )
+    const undated = [{ name: "date", value: " " }]
+    assert.notStrictEqual(identityText(undated, "a", "b", "raw 1"), identityText(undated, "a", "b", "raw 2"))
+  })
+
   it("a signature is its bytes, however they are written; whatever else stands there gives none, and no failure", () => {
     const signed = (b: string) => [
       { name: "dkim-signature", value: `v=1; d=Reader.Test; h=From:TO; bh=x=; b=${b}` }
