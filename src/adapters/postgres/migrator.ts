@@ -114,6 +114,29 @@ const requireNewEnough = Effect.gen(function* () {
   if (why !== undefined) return yield* new MigrationError({ message: why })
 })
 
+/**
+ * What sessions must have: in one stricter isolation level, whoever waited for a row fails instead of seeing it, and mails go out without
+ * their claims; without standard strings, the functions' expressions lose their backslashes, and no address is one.
+ */
+const NEEDED = [
+  ["default_transaction_isolation", "read committed"],
+  ["standard_conforming_strings", "on"]
+] as const
+
+const requireSessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const [name, needed] of NEEDED) {
+    const [row] = yield* sql<{ readonly found: string; readonly role: string; readonly db: string }>`select
+      current_setting(${name}::text) as found, quote_ident(session_user) as role, quote_ident(current_database()) as db`
+      .unprepared
+    if (row !== undefined && row.found !== needed)
+      return yield* new MigrationError({
+        message: `the sessions of this database have ${name} = ${row.found}, and its functions need ${needed}`,
+        remedy: `alter role ${row.role} in database ${row.db} set ${name} = '${needed}', and let a pooler make new sessions`
+      })
+  }
+})
+
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
   cause._tag === "MigrationError"
     ? cause
@@ -309,6 +332,7 @@ export const pending = Effect.fn("postgres.pending")(function* (from: MigrationF
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
     yield* requireNewEnough
+    yield* requireSessions
     const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
     const functions = yield* compareApplied(files)
     const found: Comparison = {
