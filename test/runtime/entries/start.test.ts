@@ -185,26 +185,28 @@ describe.concurrent("the start", () => {
     ["default_transaction_isolation", "repeatable read", "read committed"],
     ["standard_conforming_strings", "off", "on"]
   ] as const)
-    it.live(`npm run serve and the library refuse sessions with ${setting} = ${value}, and say what helps`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestDatabase
-        const name = new URL(url).pathname.slice(1)
-        const admin = (text: string) =>
-          WriteSql.use((sql) => sql.unsafe(text).unprepared).pipe(
-            Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
-          )
-        yield* admin(`alter database ${name} set ${setting} = '${value}'`)
-        const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
-        const [told = "", ...more] = (yield* refusalOf(serve)).trim().split("\n")
-        assert.deepStrictEqual(more, [])
-        assert.include(told, `${setting} = ${value}, and its functions need ${needed}`)
-        const remedy = /alter role .+? = '[^']+'/.exec(told)?.[0] ?? ""
-        // The library, too, asks this first.
-        const look = requireMigrated({ url: Redacted.make(url) })
-        assert.include((yield* Effect.flip(look)).message, remedy)
-        yield* admin(remedy)
-        yield* look
-      }).pipe(Effect.scoped, Effect.provide(layerDatabase))
+    it.live(
+      `npm run serve and the library refuse sessions with ${setting} = ${value}, and say what helps`,
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase
+          const name = new URL(url).pathname.slice(1)
+          const admin = (text: string) =>
+            WriteSql.use((sql) => sql.unsafe(text).unprepared).pipe(
+              Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
+            )
+          yield* admin(`alter database ${name} set ${setting} = '${value}'`)
+          const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+          const [told = "", ...more] = (yield* refusalOf(serve)).trim().split("\n")
+          assert.deepStrictEqual(more, [])
+          assert.include(told, `${setting} = ${value}, and its functions need ${needed}`)
+          const remedy = /alter role .+? = '[^']+'/.exec(told)?.[0] ?? ""
+          // The library, too, asks this first.
+          const look = requireMigrated({ url: Redacted.make(url) })
+          assert.include((yield* Effect.flip(look)).message, remedy)
+          yield* admin(remedy)
+          yield* look
+        }).pipe(Effect.scoped, Effect.provide(layerDatabase))
     )
 
   it.live("npm run serve is not ready while the database has no room for a row", () =>
