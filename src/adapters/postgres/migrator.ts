@@ -106,12 +106,22 @@ const selectApplied = Effect.gen(function* () {
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
 })
 
-/** Before anything else: what an older server says about the files is a syntax error. */
-const requireNewEnough = Effect.gen(function* () {
+/**
+ * Before anything else: what an older server says about the files is a syntax error, and in another encoding than UTF8 a subject with
+ * other letters is a row that is never written, and a key that nobody settles.
+ */
+const requireServer = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`select current_setting('server_version_num')::int as version`.unprepared
-  const why = whyTooOld(Number(row?.["version"]))
+  const [row] = yield* sql<{ readonly version: number; readonly encoding: string }>`select
+    current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`
+    .unprepared
+  const why = whyTooOld(Number(row?.version))
   if (why !== undefined) return yield* new MigrationError({ message: why })
+  if (row?.encoding !== "UTF8")
+    return yield* new MigrationError({
+      message: `the database's encoding is ${row?.encoding}, and mail needs UTF8`,
+      remedy: "make one with: create database … encoding 'UTF8' template template0"
+    })
 })
 
 /**
@@ -304,7 +314,7 @@ interface Applied {
 export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
-    yield* requireNewEnough
+    yield* requireServer
     yield* inTurn("the tables of migrations", Effect.andThen(makeTable, makeFunctionsTable))
     const applied: Array<Migration> = []
     for (let more = true; more;) {
@@ -331,7 +341,7 @@ export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationF
 export const pending = Effect.fn("postgres.pending")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
-    yield* requireNewEnough
+    yield* requireServer
     yield* requireSessions
     const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
     const functions = yield* compareApplied(files)

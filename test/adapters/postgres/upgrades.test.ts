@@ -16,6 +16,7 @@ import {
   layerClients,
   layerDatabase,
   layerEmptyDatabase,
+  layerForeignDatabase,
   TestDatabase
 } from "../../support/postgres/postgres.ts"
 import { TEMPORARY } from "../../support/temporary.ts"
@@ -223,6 +224,17 @@ describe("a server or a role that cannot bear the migrations", () => {
       }
     }).pipe(Effect.provide(on(layerEmptyDatabase)))
   )
+
+  for (const encoding of ["LATIN1", "SQL_ASCII"])
+    it.live(`is named: a database in ${encoding}, whose rows cannot hold every subject`, () =>
+      Effect.gen(function* () {
+        for (const refused of [Effect.asVoid(migrate(MIGRATIONS)), Effect.asVoid(pending(MIGRATIONS))]) {
+          const error = yield* Effect.flip(elsewhere(refused))
+          assert.strictEqual(error.message, `the database's encoding is ${encoding}, and mail needs UTF8`)
+          assert.include("remedy" in error ? error.remedy : "", "encoding 'UTF8'")
+        }
+      }).pipe(Effect.provide(on(layerForeignDatabase(`encoding '${encoding}' locale 'C'`))))
+    )
 
   it.live(
     "a restore as a role that may make no roles: migrate says what is missing, and closes what stands open",

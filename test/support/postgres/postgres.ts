@@ -46,10 +46,9 @@ export const layerDatabase: Layer.Layer<TestDatabase> = database("postlane_templ
 /** An empty database: for tests of the migrations. */
 export const layerEmptyDatabase: Layer.Layer<TestDatabase> = Layer.fresh(database("template1"))
 
-/** An empty database whose language writes a small `I` without a dot. */
-export const layerTurkishDatabase: Layer.Layer<TestDatabase> = Layer.fresh(
-  database("template0 locale_provider icu icu_locale 'tr-TR'")
-)
+/** An empty database of another language or encoding. */
+export const layerForeignDatabase = (options: string): Layer.Layer<TestDatabase> =>
+  Layer.fresh(database(`template0 ${options}`))
 
 /** The clients of the application on the test database. */
 export const layerClients = (

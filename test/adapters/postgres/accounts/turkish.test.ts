@@ -3,7 +3,9 @@ import { Effect, Layer, Redacted } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
 import { migrateDatabase } from "../../../../src/runtime/compose/database/database-start.ts"
-import { layerClients, layerTurkishDatabase, TestDatabase } from "../../../support/postgres/postgres.ts"
+import { layerClients, layerForeignDatabase, TestDatabase } from "../../../support/postgres/postgres.ts"
+
+const TURKISH = layerForeignDatabase("locale_provider icu icu_locale 'tr-TR'")
 
 it.live(
   "in a Turkish database an address in capitals is the same one, and a person is erased from it (P3)",
@@ -28,5 +30,5 @@ it.live(
         union all select 'contact' from contact_messages union all select 'digest' from audit_digest_subscriptions`,
         []
       )
-    }).pipe(Effect.scoped, Effect.provide(layerClients().pipe(Layer.provideMerge(layerTurkishDatabase))))
+    }).pipe(Effect.scoped, Effect.provide(layerClients().pipe(Layer.provideMerge(TURKISH))))
 )
