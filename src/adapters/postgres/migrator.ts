@@ -2,7 +2,6 @@ import { Effect, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-import { whyTooOld } from "../../domain/doctor/database.ts"
 import { greatest } from "../../domain/lists.ts"
 import { MIGRATIONS_TABLE as TABLE, settle } from "./database-rights.ts"
 import { readFunctions } from "./function-files.ts"
@@ -22,6 +21,7 @@ import {
   type MigrationFiles,
   readMigrations
 } from "./migration-files.ts"
+import { requireServer, requireSessions } from "./requirements.ts"
 
 const AppliedRows = Schema.Array(
   Schema.Struct({ id: Schema.Int, name: Schema.String, checksum: Schema.String })
@@ -104,47 +104,6 @@ const selectApplied = Effect.gen(function* () {
   if (table?.["found"] !== true) return []
   const rows = yield* sql`select id, name, checksum from ${sql(TABLE)} order by id`.unprepared
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
-})
-
-/**
- * Before anything else: what an older server says about the files is a syntax error, and in another encoding than UTF8 a subject with
- * other letters is a row that is never written, and a key that nobody settles.
- */
-const requireServer = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly version: number; readonly encoding: string }>`select
-    current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`
-    .unprepared
-  const why = whyTooOld(Number(row?.version))
-  if (why !== undefined) return yield* new MigrationError({ message: why })
-  if (row?.encoding !== "UTF8")
-    return yield* new MigrationError({
-      message: `the database's encoding is ${row?.encoding}, and mail needs UTF8`,
-      remedy: "make one with: create database … encoding 'UTF8' template template0"
-    })
-})
-
-/**
- * What sessions must have: in one stricter isolation level, whoever waited for a row fails instead of seeing it, and mails go out without
- * their claims; without standard strings, the functions' expressions lose their backslashes, and no address is one.
- */
-const NEEDED = [
-  ["default_transaction_isolation", "read committed"],
-  ["standard_conforming_strings", "on"]
-] as const
-
-const requireSessions = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  for (const [name, needed] of NEEDED) {
-    const [row] = yield* sql<{ readonly found: string; readonly role: string; readonly db: string }>`select
-      current_setting(${name}::text) as found, quote_ident(session_user) as role, quote_ident(current_database()) as db`
-      .unprepared
-    if (row !== undefined && row.found !== needed)
-      return yield* new MigrationError({
-        message: `the sessions of this database have ${name} = ${row.found}, and its functions need ${needed}`,
-        remedy: `alter role ${row.role} in database ${row.db} set ${name} = '${needed}', and let a pooler make new sessions`
-      })
-  }
 })
 
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>

@@ -237,6 +237,27 @@ describe("a server or a role that cannot bear the migrations", () => {
     )
 
   it.live(
+    "is named: a schema before public, such as the role's own, in which half of everything would stand",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const [row] = yield* sql<{
+          readonly name: string
+        }>`select quote_ident(current_database()) as name`
+        yield* sql`create schema postgres`
+        for (const refused of [Effect.asVoid(migrate(MIGRATIONS)), Effect.asVoid(pending(MIGRATIONS))]) {
+          const error = yield* Effect.flip(elsewhere(refused))
+          assert.include(error.message, "find the schema postgres first")
+          const [remedy] = /^alter role .+ = public/.exec("remedy" in error ? (error.remedy ?? "") : "") ?? []
+          assert.strictEqual(remedy, `alter role postgres in database ${row!.name} set search_path = public`)
+        }
+        yield* sql.unsafe(`alter role postgres in database ${row!.name} set search_path = public`)
+        yield* elsewhere(migrate(MIGRATIONS))
+        assert.deepStrictEqual((yield* elsewhere(pending(MIGRATIONS))).missing, [])
+      }).pipe(Effect.provide(on(layerEmptyDatabase)))
+  )
+
+  it.live(
     "a restore as a role that may make no roles: migrate says what is missing, and closes what stands open",
     () =>
       Effect.gen(function* () {
