@@ -136,7 +136,7 @@ describe("the runbooks", () => {
     }
     const commands = new Set(pages.flatMap(({ text }) => text.split("\n")))
     for (const command of commands) {
-      const args = /^npm run (?:-s )?postlane -- (.+)$/.exec(command)?.[1]
+      const args = /^(?:npx postlane|npm run (?:-s )?postlane --) (.+)$/.exec(command)?.[1]
       assert.isDefined(args, `${command}: only commands of postlane are run here`)
       // In this process: a process of its own for each would take most of the test's time.
       const env = {

@@ -41,7 +41,7 @@ export const requireServer = Effect.gen(function* () {
 })
 
 /**
- * In a stricter isolation level, whoever waited for a row fails instead of seeing it, and mails go out without their claims; without
+ * In a stricter isolation level, a statement that waited for a row fails instead of seeing it, and mails go out without their claims; without
  * standard strings, the functions' expressions lose their backslashes, and no address is one.
  */
 const NEEDED = [
