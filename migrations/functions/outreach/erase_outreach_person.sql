@@ -23,7 +23,7 @@ begin
   on conflict do nothing;
   delete from list_unsubscribes where email = p_email;
   v_found := v_found or found;
-  delete from audit_digest_subscriptions where lower(email) = p_email;
+  delete from audit_digest_subscriptions where lower_address(email) = p_email;
   return v_found or found;
 end
 $$;

@@ -18,7 +18,7 @@ begin
     when 'complained' then
       perform mark_prospects(p_affected, 'complained');
       insert into unsubscribes (email, reason, campaign)
-      select distinct lower(x.email), 'complaint', (select s.campaign from email_sends s where s.id = p_send)
+      select distinct lower_address(x.email), 'complaint', (select s.campaign from email_sends s where s.id = p_send)
       from unnest(p_affected) as x(email)
       where x.email <> ''
       order by 1

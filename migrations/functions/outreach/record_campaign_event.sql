@@ -52,7 +52,7 @@ begin
   if v_send is null then
     if email_distinct_count(v_recipients) = 1 then
       perform mark_prospects(v_recipients, 'active');
-      select p.id into v_prospect from prospects p where p.email = lower(v_recipients[1]);
+      select p.id into v_prospect from prospects p where p.email = lower_address(v_recipients[1]);
     end if;
     insert into email_sends (prospect_id, campaign, subject, provider_message_id)
     values (v_prospect, e.campaign, e.subject, e.provider_message_id)

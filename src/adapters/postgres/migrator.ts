@@ -2,7 +2,6 @@ import { Effect, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-import { whyTooOld } from "../../domain/doctor/database.ts"
 import { greatest } from "../../domain/lists.ts"
 import { MIGRATIONS_TABLE as TABLE, settle } from "./database-rights.ts"
 import { readFunctions } from "./function-files.ts"
@@ -22,6 +21,7 @@ import {
   type MigrationFiles,
   readMigrations
 } from "./migration-files.ts"
+import { requireServer, requireSessions } from "./requirements.ts"
 
 const AppliedRows = Schema.Array(
   Schema.Struct({ id: Schema.Int, name: Schema.String, checksum: Schema.String })
@@ -104,14 +104,6 @@ const selectApplied = Effect.gen(function* () {
   if (table?.["found"] !== true) return []
   const rows = yield* sql`select id, name, checksum from ${sql(TABLE)} order by id`.unprepared
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
-})
-
-/** Before anything else: what an older server says about the files is a syntax error. */
-const requireNewEnough = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql`select current_setting('server_version_num')::int as version`.unprepared
-  const why = whyTooOld(Number(row?.["version"]))
-  if (why !== undefined) return yield* new MigrationError({ message: why })
 })
 
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
@@ -281,7 +273,7 @@ interface Applied {
 export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
-    yield* requireNewEnough
+    yield* requireServer
     yield* inTurn("the tables of migrations", Effect.andThen(makeTable, makeFunctionsTable))
     const applied: Array<Migration> = []
     for (let more = true; more;) {
@@ -308,7 +300,8 @@ export const migrate = Effect.fn("postgres.migrate")(function* (from: MigrationF
 export const pending = Effect.fn("postgres.pending")(function* (from: MigrationFiles) {
   const files = yield* read(from)
   return yield* Effect.gen(function* () {
-    yield* requireNewEnough
+    yield* requireServer
+    yield* requireSessions
     const { missing, newer } = yield* compare(files.migrations, yield* selectApplied)
     const functions = yield* compareApplied(files)
     const found: Comparison = {

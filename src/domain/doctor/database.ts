@@ -22,7 +22,7 @@ export type DatabaseFacts =
             readonly functions: ReadonlyArray<string>
             readonly newer: ReadonlyArray<string>
           }
-        /** A file was changed or is missing, or they could not be compared; `remedy` where the comparison knows it. */
+        /** A file was changed or is missing, a session is not as the functions need it, or they could not be compared; `remedy` where the comparison knows it. */
         | { readonly _tag: "Broken"; readonly why: string; readonly remedy: string | undefined }
       /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
       readonly waitingMails: number
@@ -51,7 +51,7 @@ const migrationsVerdict = (
 ): Verdict => {
   if (migrations._tag === "Broken") {
     return fail({
-      what: "the migrations do not fit the files",
+      what: "the database does not fit this version",
       why: migrations.why,
       do: migrations.remedy ?? "use the version of Postlane that migrated this database, or a newer one"
     })

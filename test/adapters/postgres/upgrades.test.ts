@@ -16,6 +16,7 @@ import {
   layerClients,
   layerDatabase,
   layerEmptyDatabase,
+  layerForeignDatabase,
   TestDatabase
 } from "../../support/postgres/postgres.ts"
 import { TEMPORARY } from "../../support/temporary.ts"
@@ -222,6 +223,38 @@ describe("a server or a role that cannot bear the migrations", () => {
         )
       }
     }).pipe(Effect.provide(on(layerEmptyDatabase)))
+  )
+
+  for (const encoding of ["LATIN1", "SQL_ASCII"])
+    it.live(`is named: a database in ${encoding}, whose rows cannot hold every subject`, () =>
+      Effect.gen(function* () {
+        for (const refused of [Effect.asVoid(migrate(MIGRATIONS)), Effect.asVoid(pending(MIGRATIONS))]) {
+          const error = yield* Effect.flip(elsewhere(refused))
+          assert.strictEqual(error.message, `the database's encoding is ${encoding}, and mail needs UTF8`)
+          assert.include("remedy" in error ? error.remedy : "", "encoding 'UTF8'")
+        }
+      }).pipe(Effect.provide(on(layerForeignDatabase(`encoding '${encoding}' locale 'C'`))))
+    )
+
+  it.live(
+    "is named: a schema before public, such as the role's own, in which half of everything would stand",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const [row] = yield* sql<{
+          readonly name: string
+        }>`select quote_ident(current_database()) as name`
+        yield* sql`create schema postgres`
+        for (const refused of [Effect.asVoid(migrate(MIGRATIONS)), Effect.asVoid(pending(MIGRATIONS))]) {
+          const error = yield* Effect.flip(elsewhere(refused))
+          assert.include(error.message, "find the schema postgres first")
+          const [remedy] = /^alter role .+ = public/.exec("remedy" in error ? (error.remedy ?? "") : "") ?? []
+          assert.strictEqual(remedy, `alter role postgres in database ${row!.name} set search_path = public`)
+        }
+        yield* sql.unsafe(`alter role postgres in database ${row!.name} set search_path = public`)
+        yield* elsewhere(migrate(MIGRATIONS))
+        assert.deepStrictEqual((yield* elsewhere(pending(MIGRATIONS))).missing, [])
+      }).pipe(Effect.provide(on(layerEmptyDatabase)))
   )
 
   it.live(

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 
 import { connectionsOf, layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { requireMigrated } from "../../../src/runtime/compose/database/database-start.ts"
 import { layerDatabase, layerEmptyDatabase, TestDatabase } from "../../support/postgres/postgres.ts"
 import { startTransactionPooler } from "../../support/postgres/transaction-pooler.ts"
 import { type Child, makeFolder, runChild } from "../../support/processes/child.ts"
@@ -178,6 +179,35 @@ describe.concurrent("the start", () => {
       }
     }).pipe(Effect.scoped, Effect.provide(layerDatabase))
   )
+
+  for (const [setting, value, needed] of [
+    ["default_transaction_isolation", "serializable", "read committed"],
+    ["default_transaction_isolation", "repeatable read", "read committed"],
+    ["standard_conforming_strings", "off", "on"]
+  ] as const)
+    it.live(
+      `npm run serve and the library refuse sessions with ${setting} = ${value}, and say what helps`,
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase
+          const name = new URL(url).pathname.slice(1)
+          const admin = (text: string) =>
+            WriteSql.use((sql) => sql.unsafe(text).unprepared).pipe(
+              Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) })))
+            )
+          yield* admin(`alter database ${name} set ${setting} = '${value}'`)
+          const serve = yield* command("serve", { ...COMPLETE, ...NO_STORE, DB_URL: url })
+          const [told = "", ...more] = (yield* refusalOf(serve)).trim().split("\n")
+          assert.deepStrictEqual(more, [])
+          assert.include(told, `${setting} = ${value}, and its functions need ${needed}`)
+          const remedy = /alter role .+? = '[^']+'/.exec(told)?.[0] ?? ""
+          // The library, too, asks this first.
+          const look = requireMigrated({ url: Redacted.make(url) })
+          assert.include((yield* Effect.flip(look)).message, remedy)
+          yield* admin(remedy)
+          yield* look
+        }).pipe(Effect.scoped, Effect.provide(layerDatabase))
+    )
 
   it.live("npm run serve is not ready while the database has no room for a row", () =>
     Effect.gen(function* () {

@@ -46,6 +46,10 @@ export const layerDatabase: Layer.Layer<TestDatabase> = database("postlane_templ
 /** An empty database: for tests of the migrations. */
 export const layerEmptyDatabase: Layer.Layer<TestDatabase> = Layer.fresh(database("template1"))
 
+/** An empty database of another language or encoding. */
+export const layerForeignDatabase = (options: string): Layer.Layer<TestDatabase> =>
+  Layer.fresh(database(`template0 ${options}`))
+
 /** The clients of the application on the test database. */
 export const layerClients = (
   options?: Omit<PostgresOptions, "url">

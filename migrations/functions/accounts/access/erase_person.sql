@@ -49,11 +49,11 @@ begin
   end if;
 
   perform erase_request_keys(p_email, v_id);
-  delete from file_shares where lower(email) = p_email;
+  delete from file_shares where lower_address(email) = p_email;
   v_found := v_found or found;
   delete from team_invites where email = p_email;
   v_found := v_found or found;
-  delete from contact_messages where lower(email) = p_email;
+  delete from contact_messages where lower_address(email) = p_email;
   v_found := v_found or found;
   delete from email_alerts a where a.due_at is not null and (
     a.details -> 'recipients' ? p_email

@@ -6,8 +6,8 @@ set search_path = pg_catalog, public, pg_temp
 as $$
   delete from request_keys where customer_id = p_customer_id;
   update request_keys k set answer = jsonb_set(k.answer, '{unsentRecipients}', (
-    select coalesce(jsonb_agg(x) filter (where lower(x) <> p_email), '[]')
+    select coalesce(jsonb_agg(x) filter (where lower_address(x) <> p_email), '[]')
     from jsonb_array_elements_text(k.answer -> 'unsentRecipients') as x
   ))
-  where position(p_email in lower(k.answer ->> 'unsentRecipients')) > 0;
+  where position(p_email in lower_address(k.answer ->> 'unsentRecipients')) > 0;
 $$;

@@ -17,7 +17,7 @@ begin
   select array_agg(l.id) into v_mails
   from (
     select x.id from intake_mails x
-    where x.sender = p_email or lower(x.envelope_from) = p_email or x.customer_id = v_customer
+    where x.sender = p_email or lower_address(x.envelope_from) = p_email or x.customer_id = v_customer
       or exists (select from intake_replies r where r.mail_id = x.id and r.recipient = p_email)
     for no key update
   ) l;

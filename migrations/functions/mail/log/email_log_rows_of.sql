@@ -17,7 +17,7 @@ begin
     e.id := coalesce(e.id, gen_random_uuid());
     e.category := coalesce(e.category, 'unknown');
     v_from := x.entry ->> 'from';
-    e.from_address := case when position('<' in v_from) = 0 then lower(trim_address(v_from)) else email_bare_address(v_from) end;
+    e.from_address := case when position('<' in v_from) = 0 then lower_address(trim_address(v_from)) else email_bare_address(v_from) end;
     e.to_addresses := email_addresses(x.entry -> 'to');
     e.other_addresses := email_addresses(x.entry -> 'others');
     e.dropped_addresses := email_addresses(x.entry -> 'dropped');

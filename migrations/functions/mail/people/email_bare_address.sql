@@ -6,7 +6,7 @@ parallel safe
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  return nullif(lower(trim_address(case
+  return nullif(lower_address(trim_address(case
     when position('<' in p_address) = 0 then p_address
     else coalesce(substring(trim_address(p_address) from '<([^<>]*)>$'), p_address)
   end)), '');

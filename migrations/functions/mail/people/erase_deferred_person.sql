@@ -15,7 +15,7 @@ declare
 begin
   for q in
     select x.sequence, x.state, x.acquired_by is not null and x.visible_at > now() as taken, json_or_null(x.element) as message
-    from email_defer_queue x where position(p_email in lower(x.element)) > 0
+    from email_defer_queue x where position(p_email in lower_address(x.element)) > 0
     order by x.sequence for update
   loop
     v_details := q.message -> 'details';

@@ -12,7 +12,7 @@ declare
 begin
   for q in
     select x.id, x.state, x.request from email_send_queue x
-    where position(p_email in lower(concat_ws(' ', x.request::text, x.deferral, x.tried::text, x.error, x.result::text))) > 0
+    where position(p_email in lower_address(concat_ws(' ', x.request::text, x.deferral, x.tried::text, x.error, x.result::text))) > 0
     order by x.id for update
   loop
     v_request := request_without_person(q.request, p_email);

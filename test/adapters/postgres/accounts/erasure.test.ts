@@ -158,4 +158,28 @@ layer(layerPostgres)("erasing a person (P3)", (it) => {
       )
     })
   )
+
+  it.effect(
+    "takes the address out of subjects of others' mails, and out of the keys of the person's own",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* WriteSql
+        const email = "eve_n@p3.test"
+        yield* sql`insert into email_log (status, to_addresses, subject, idempotency_key, key_hash) values
+        ('bounced', array[${email}], 'Welcome', 'welcome-Eve_N@p3.test', 'p3-1'),
+        ('sent', array[${email}], 'Welcome', 'order-17', 'p3-2'),
+        ('sent', array['ops@p3.test'], '[Postlane] A mail bounced: Eve_N@p3.test', 'alert', 'p3-3'),
+        ('sent', array['ops@p3.test'], '[Postlane] A mail bounced: evexn@p3.test', 'alert', 'p3-4')`
+        assert.isTrue(yield* erase(email))
+        assert.deepStrictEqual(
+          yield* sql`select subject, idempotency_key as key from email_log where key_hash like 'p3-%' order by key_hash`,
+          [
+            { subject: null, key: null },
+            { subject: null, key: "order-17" },
+            { subject: null, key: "alert" },
+            { subject: "[Postlane] A mail bounced: evexn@p3.test", key: "alert" }
+          ]
+        )
+      })
+  )
 })

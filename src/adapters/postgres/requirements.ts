@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+import { whyTooOld } from "../../domain/doctor/database.ts"
+import { MigrationError } from "./migration-files.ts"
+
+/** What helps where a role's sessions have another setting than is needed. */
+const alterRole = Effect.fnUntraced(function* (name: string, value: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly role: string; readonly db: string }>`select
+    quote_ident(session_user) as role, quote_ident(current_database()) as db`.unprepared
+  return `alter role ${row?.role} in database ${row?.db} set ${name} = ${value}, and let a pooler make new sessions`
+})
+
+/**
+ * Before anything else: what an older server says about the files is a syntax error; in another encoding than UTF8 a subject with
+ * other letters is a row that is never written, and a key that nobody settles; and tables would be made in, or taken from, a schema that
+ * comes before `public`, where the functions do not look (the role's own one does by default, if there is one).
+ */
+export const requireServer = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{
+    readonly version: number
+    readonly encoding: string
+    readonly schema: string | null
+  }>`
+    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+      current_schema()::text as schema`.unprepared
+  const why = whyTooOld(Number(row?.version))
+  if (why !== undefined) return yield* new MigrationError({ message: why })
+  if (row?.encoding !== "UTF8")
+    return yield* new MigrationError({
+      message: `the database's encoding is ${row?.encoding}, and mail needs UTF8`,
+      remedy: "make one with: create database … encoding 'UTF8' template template0"
+    })
+  if (row.schema !== "public")
+    return yield* new MigrationError({
+      message: `the sessions of this database find the schema ${row.schema ?? "none"} first, and Postlane's tables stand in public`,
+      remedy: yield* alterRole("search_path", "public")
+    })
+})
+
+/**
+ * In a stricter isolation level, a statement that waited for a row fails instead of seeing it, and mails go out without their claims; without
+ * standard strings, the functions' expressions lose their backslashes, and no address is one.
+ */
+const NEEDED = [
+  ["default_transaction_isolation", "read committed"],
+  ["standard_conforming_strings", "on"]
+] as const
+
+/** For a process that works on the database: fails where its sessions are not as needed. */
+export const requireSessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const [name, needed] of NEEDED) {
+    const [row] = yield* sql<{
+      readonly found: string
+    }>`select current_setting(${name}::text) as found`.unprepared
+    if (row !== undefined && row.found !== needed)
+      return yield* new MigrationError({
+        message: `the sessions of this database have ${name} = ${row.found}, and its functions need ${needed}`,
+        remedy: yield* alterRole(name, `'${needed}'`)
+      })
+  }
+})
