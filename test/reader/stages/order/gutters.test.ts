@@ -41,3 +41,49 @@ it("the stripe is as narrow as the print beside it is small, and no wider for be
   assert.include(html(3, 7, 12), "lake. Right")
   assert.notInclude(html(6.5, 12, 9), "lake. Right")
 })
+
+it("verses in two narrow columns below a title in the middle are columns, where they are drawn one after the other", () => {
+  const verse = (words: string, x: number) =>
+    Array.from({ length: 9 }, (_, at) => run(at % 2 === 0 ? words : "of the river", x, 150 + 14 * at))
+  const [left, right] = [
+    verse("Left of the river there are stones.", 56),
+    verse("right of it there are lakes", 243)
+  ]
+  const html = (runs: ReadonlyArray<ReturnType<typeof run>>): string =>
+    layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })[0]?.html ?? ""
+  const title = ["Of rivers and of stones", "To the tune of the lake", "In two parts, for all"].map(
+    (words, at) => run(words, 170, 100 + 15 * at)
+  )
+  assert.notInclude(html([...title, ...left, ...right]), "stones. right")
+  const rows = left.flatMap((one, at) => [one, ...right.slice(at, at + 1)])
+  assert.match(html([...title, ...rows]), /lakes.*stones\./s)
+})
+
+it("tables side by side are read from the left, each below its title, however long they are", () => {
+  const table = (name: string, x: number, rows: number) => [
+    run(`Class ${name}`, x, 150),
+    ...Array.from({ length: rows }, (_, at) =>
+      ["Pos", "Crew", "Pts"].map((word, column) =>
+        run(at === 0 ? word : `${name}${at}${column}`, x + 50 * column, 170 + 16 * at, {
+          font: at === 0 ? 1 : 0
+        })
+      )
+    ).flat()
+  ]
+  const runs = [
+    run("Results", 60, 100, { size: 16 }),
+    ...table("A", 60, 8),
+    ...table("B", 230, 6),
+    ...table("C", 400, 4)
+  ]
+  const html =
+    layoutPages({ facts: FACTS, fonts: FONTS, pages: [page(runs)], others: NO_STATISTICS })[0]?.html ?? ""
+  assert.match(html, /Class A.*A20.*Class B.*B20.*Class C.*C20/s)
+  const bare = layoutPages({
+    facts: FACTS,
+    fonts: FONTS,
+    pages: [page(runs.filter(({ text }) => !text.startsWith("Class")))],
+    others: NO_STATISTICS
+  })
+  assert.match(bare[0]?.html ?? "", /A20.*B20.*C20/s)
+})
