@@ -34,7 +34,7 @@ const FULL = 0.75
  * Greatest difference between the left edges of two lines, in font sizes, and how many other lines (scripts, another
  * column) may come between them.
  */
-const INDENT = 3
+const INDENT = 4
 const ABOVE = 3
 /**
  * Lines that begin elsewhere than most, by at least this many font sizes: a title, a paragraph's first line. Items and
