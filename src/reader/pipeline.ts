@@ -14,7 +14,7 @@ import { placesOf } from "./stages/document/places.ts"
 import { withReferences } from "./stages/document/references.ts"
 import { runningNotes, saidOnce } from "./stages/document/running-notes.ts"
 import { doubtsOf } from "./stages/doubt/doubts.ts"
-import { analyse, type PageAnalysis } from "./stages/lines/analysis.ts"
+import { analyse, analysePages, type PageAnalysis } from "./stages/lines/analysis.ts"
 import { withOneTitle } from "./stages/page/front-matter.ts"
 import type { PageContext } from "./stages/page/page-context.ts"
 import { untaggedBlocks } from "./stages/page/page.ts"
@@ -159,7 +159,7 @@ export const STAGES: ReadonlyArray<Stage> = [
     id: "lines",
     run: (state) => ({
       ...state,
-      analyses: state.input.pages.map((page) => analyse(page, state.input.fonts))
+      analyses: analysePages(state.input.pages, state.input.fonts)
     })
   },
   { id: "profile", run: withProfile },

@@ -59,7 +59,9 @@ const SHOWN = /^image\/(?:png|jpeg|gif|webp)$/
 /** Besides mammoth's own: what it leaves as plain paragraphs. */
 const STYLES = [
   "p[style-name='Title'] => h1:fresh",
-  "p[style-name='Quote'] => blockquote > p:fresh",
+  ...["Quote", "Intense Quote", "Block Text", "Quotations"].map(
+    (name) => `p[style-name='${name}'] => blockquote > p:fresh`
+  ),
   ...LOOKS
 ]
 
@@ -145,7 +147,7 @@ const convert = async (task: Conversion, archive: Archive): Promise<FromReader> 
       externalFileAccess: false,
       convertImage: pictures.converter,
       transformDocument: (document: Element) => {
-        title = given ?? shownTitle(document)
+        title = shownTitle(document, given)
         return seen(document, { styles: known.styles, title, mark: (kind) => known.marks.add({ kind }) })
       }
     }

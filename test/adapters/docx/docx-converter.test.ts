@@ -49,9 +49,15 @@ layer(docx())("Word documents", (it) => {
   it.effect("headings, text and title", () =>
     Effect.gen(function* () {
       const body = `${paragraph("Report", "Title")}${paragraph("First", "Heading1")}${paragraph("Some &lt;text&gt;")}`
-      const { parts, pictures, title } = yield* converted(wordOf({ body, title: "Tom &amp; Co" }))
+      const { parts, pictures, title } = yield* converted(wordOf({ body }))
       assert.strictEqual(joined(parts), "<h1>Report</h1><h1>First</h1><p>Some &lt;text&gt;</p>")
-      assert.strictEqual(title, "Tom & Co")
+      assert.strictEqual(title, "Report")
+      const titled = (shown: string) =>
+        Effect.map(converted(wordOf({ body: shown, title: "Tom &amp; Co" })), (content) => content.title)
+      assert.strictEqual(yield* titled(paragraph("First", "Heading1")), "Tom & Co")
+      // A template's title is not the document's; a style that is used for headings shows none.
+      assert.strictEqual(yield* titled(body), "Report")
+      assert.strictEqual(yield* titled(body + paragraph("Next", "Title")), "Tom & Co")
       assert.strictEqual(pictures.size, 0)
     })
   )

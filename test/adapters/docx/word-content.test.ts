@@ -272,7 +272,7 @@ describe("paragraphs and cells of Word documents that are not as they are writte
       '<w:bookmarkStart w:id="1" w:name="x"/>' +
       ended("b ", "moveFrom", '<w:pStyle w:val="Heading1"/>') +
       paragraph("c"),
-    '<a id="x"></a><p>a b c</p>'
+    '<p>a <a id="x"></a>b c</p>'
   )
   written(
     "where there is no next, it ends",
@@ -461,6 +461,43 @@ describe("what Word documents say by their styles and looks", () => {
     "<table><caption>Table 1: Sizes</caption><tr><td><p>1</p></td></tr></table>" +
       '<figure><img alt="A cat" src="#" /><figcaption>Figure 1: A <strong>cat</strong></figcaption></figure>' +
       "<p>Text</p><p>Figure 2: Of nothing</p>"
+  )
+  const pandoc =
+    style("TableCaption", "Table Caption") +
+    style("DefinitionTerm", "Definition Term") +
+    style("Definition", "Definition") +
+    style("BlockText", "Block Text")
+  written(
+    "a caption whose style names it needs no word for a table",
+    {
+      styles: pandoc,
+      body:
+        styled("TableCaption", text("Sizes")) + `<w:tbl><w:tr><w:tc>${paragraph("1")}</w:tc></w:tr></w:tbl>`
+    },
+    "<table><caption>Sizes</caption><tr><td><p>1</p></td></tr></table>"
+  )
+  written(
+    "terms and what they mean are a list of these, and what has no term is a paragraph; quotations by any name",
+    {
+      styles: pandoc,
+      body:
+        styled("DefinitionTerm", text("River")) +
+        styled("Definition", text("Water that flows.")) +
+        styled("Definition", text("A name.")) +
+        styled("BlockText", text("Quoted")) +
+        styled("Definition", text("Definition 1. A lake is still."))
+    },
+    "<dl><dt>River</dt><dd>Water that flows.</dd><dd>A name.</dd></dl><blockquote><p>Quoted</p></blockquote>" +
+      "<p>Definition 1. A lake is still.</p>"
+  )
+  written(
+    "a place between paragraphs is that of the next one",
+    paragraph("One") +
+      '<w:bookmarkStart w:id="1" w:name="two"/>' +
+      paragraph("Two") +
+      '<w:bookmarkEnd w:id="1"/>' +
+      p(`<w:hyperlink w:anchor="two">${text("back")}</w:hyperlink>`),
+    '<p>One</p><p><a id="two"></a>Two</p><p><a href="#two">back</a></p>'
   )
   written(
     "a title that the document's properties have is said once, as such",

@@ -23,7 +23,7 @@ begin
   end case;
   -- Postlane's own callers pass them bare and in lower case.
   v_joined := array_to_string(v_plain, ',', '');
-  if v_joined = lower_address(v_joined) and v_joined !~ '[<>\s]|(^|,)(,|$)' then
+  if v_joined = lower(v_joined) and v_joined !~ '[<>\s]|(^|,)(,|$)' then
     return v_plain;
   end if;
   return array(

@@ -23,6 +23,8 @@ const LISTING = "postlane listing"
 const CODE = "postlane code"
 const ENTRY = "postlane entry "
 const CONTENTS = "postlane contents"
+const TERM = "postlane term"
+const MEANING = "postlane meaning"
 const MAX_ENTRY = 5
 
 /** mammoth's style map for the styles that {@link seen} assigns. */
@@ -30,6 +32,8 @@ export const LOOKS: ReadonlyArray<string> = [
   `p[style-name='${LISTING}'] => pre > code:separator('\\n')`,
   `r[style-name='${CODE}'] => code`,
   `p[style-name='${CONTENTS}'] => nav > h2:fresh`,
+  `p[style-name='${TERM}'] => dl > dt:fresh`,
+  `p[style-name='${MEANING}'] => dl > dd:fresh`,
   ...Array.from(
     { length: MAX_ENTRY },
     (_, level) => `p[style-name='${ENTRY}${level + 1}'] => nav > ${"ol > li > ".repeat(level)}ol > li:fresh`
@@ -38,10 +42,24 @@ export const LOOKS: ReadonlyArray<string> = [
 
 const ENTRY_STYLE = /^(?:toc|contents|inhaltsverzeichnis|table of contents|tdm) ?(\d)$/i
 const CONTENTS_STYLE = /^(?:toc|contents|table of contents) heading$/i
-const CAPTION_STYLE = /^(?:caption|illustration|figure|drawing|table)$/i
+const CAPTION_STYLE = /^(?:(?:table |image |figure )?caption|illustration|figure|drawing|table)$/i
+const TERM_STYLE = /^(?:definition term|list heading)$/i
+const MEANING_STYLE = /^(?:definition|definition list|list contents)$/i
 const HEAD_STYLE = /^table (?:head|header|heading)$/i
 /** A page's number at the end of an entry, behind a tab. */
 const PAGE = /^[\divxlc]{1,6}$/i
+
+/** Terms and what they mean, by their styles: a meaning without a term above it is a paragraph. */
+const definitionsIn = (elements: ReadonlyArray<Element>): ReadonlyMap<Element, string> => {
+  const found = new Map<Element, string>()
+  for (const [at, element] of elements.entries()) {
+    const before = elements[at - 1]
+    const name = element.type === "paragraph" ? (element.styleName ?? "") : ""
+    const isMeaning = MEANING_STYLE.test(name) && before !== undefined && found.has(before)
+    if (TERM_STYLE.test(name) || isMeaning) found.set(element, isMeaning ? MEANING : TERM)
+  }
+  return found
+}
 
 /** Bold code is plain code. */
 const plain = (run: Element): Element => ({ ...run, isBold: false, isItalic: false })
@@ -91,7 +109,7 @@ const namesNeighbour = (
   after: Element | undefined
 ): boolean => {
   const neighbours = [before, after].filter((one) => one !== undefined)
-  return isTableCaption(textOf(caption).trim())
+  return isTableCaption(textOf(caption).trim()) || /^table/i.test(caption.styleName ?? "")
     ? neighbours.some(({ type }) => type === "table")
     : neighbours.some((one) => one.type === "paragraph" && isBlank(one) && hasPicture(one))
 }
@@ -154,8 +172,11 @@ class Looker {
     // A single cell of code is not a listing.
     const count = found.filter(Boolean).length
     const isListing = (at: number) => found[at] === true && (!isCell || count > 1)
+    const definitions = definitionsIn(elements)
     return elements.map((element, at) => {
       if (element.type === "table") return this.#table(element)
+      const styleName = definitions.get(element)
+      if (styleName !== undefined) return { ...element, styleName, styleId: null }
       if (element.type !== "paragraph") return element
       if (isListing(at)) return { ...listing(element), styleName: LISTING, styleId: null }
       const isBetween = isListing(at - 1) && isListing(at + 1) && isBlank(element) && !hasPicture(element)
@@ -220,13 +241,15 @@ class Looker {
 /** Paragraphs at a document's beginning of which one may be its title. */
 const FIRST = 6
 
-/** The title that a document shows, by its style; undefined where none is at its beginning. */
-export const shownTitle = (document: Element): string | undefined => {
-  const first = childrenOf(document)
-    .filter((block) => !isBlank(block))
-    .slice(0, FIRST)
-  const title = first.find(isTitle)
-  return title === undefined ? undefined : textOf(title).replaceAll(/\s+/g, " ").trim()
+/**
+ * The title of a document: the only one that it shows, by its style and at its beginning, else the one that its properties
+ * have, which may be those of a template.
+ */
+export const shownTitle = (document: Element, given: string | undefined): string | undefined => {
+  const blocks = childrenOf(document).filter((block) => !isBlank(block))
+  const title = blocks.slice(0, FIRST).find(isTitle)
+  if (title === undefined || (given !== undefined && blocks.filter(isTitle).length > 1)) return given
+  return textOf(title).replaceAll(/\s+/g, " ").trim()
 }
 
 /** Names headings as such that no style names: the title that the document's properties have, and those that are seen by their look. */

@@ -62,6 +62,9 @@ const ENTRY: Marker = {
 const OUT = 0.6
 const BELOW = 3.5
 
+/** Place in the alphabet of the last capital that may be the only item of a list on a page. */
+const LAST_LONE = 8
+
 /** An item that may continue; the outermost comes first. */
 interface OpenItem {
   readonly marker: Marker
@@ -287,7 +290,9 @@ export class Gathering {
     const [only, another] = items
     const marker = another === undefined ? only?.group.marker : undefined
     // "1984. It was …": one number does not make a list, unless the list continues from the page before.
-    const isLone = marker?.ordered === true && (marker.number ?? 0) < 2
+    // "P. IVA 0123": a letter far down the alphabet makes none either.
+    const isInitial = marker?.style === "A" && (marker.number ?? 0) > LAST_LONE
+    const isLone = marker?.ordered === true && ((marker.number ?? 0) < 2 || isInitial)
     if (isLone && only !== undefined)
       this.blocks.push(paragraph(only.group, this.#context), ...withWords(only.item.blocks.slice(1)))
     else this.#lists(items)

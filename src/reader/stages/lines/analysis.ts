@@ -2,6 +2,7 @@ import type { FontFace, PageContent, TextRun } from "../../model/page-content.ts
 import { withAccentedLetters } from "../runs/accented-letters.ts"
 import { drawnBullets, letterBullets } from "../runs/bullets.ts"
 import { withDrawnBoxes } from "../runs/drawn-boxes.ts"
+import { withDrawnRatings } from "../runs/drawn-ratings.ts"
 import { withSpacedWords } from "../runs/spaced-words.ts"
 import { withStrikes } from "../runs/strikes.ts"
 import { uprightPage } from "../runs/turned.ts"
@@ -9,7 +10,7 @@ import { withUnderlines } from "../runs/underlines.ts"
 import { withUnderscores } from "../runs/underscores.ts"
 import { withWholeSigns } from "../runs/whole-signs.ts"
 import { type PageHyphens, pageHyphens } from "./hyphens.ts"
-import { withoutLineNumbers } from "./line-numbers.ts"
+import { lineNumberEdges, withoutLineNumbers } from "./line-numbers.ts"
 import { type Line, linesOf } from "./line.ts"
 import { type ReadableRuns, readableRuns } from "./readable-runs.ts"
 import { lengthOf, type Segment, segmentsOf } from "./segment.ts"
@@ -35,7 +36,11 @@ export interface PageAnalysis {
 interface RunStage {
   readonly id: string
   readonly why: string
-  readonly run: (runs: ReadonlyArray<TextRun>, page: PageContent) => ReadonlyArray<TextRun>
+  readonly run: (
+    runs: ReadonlyArray<TextRun>,
+    page: PageContent,
+    numberedAt: ReadonlyArray<number>
+  ) => ReadonlyArray<TextRun>
 }
 
 /** What is done to a page's runs, upright, before they are segments. */
@@ -43,7 +48,7 @@ export const RUN_STAGES: ReadonlyArray<RunStage> = [
   {
     id: "line-numbers",
     why: "numbers in the margin of a draft belong to no line of text",
-    run: (runs, { width }) => withoutLineNumbers(runs, width)
+    run: (runs, { width }, numberedAt) => withoutLineNumbers(runs, width, numberedAt)
   },
   {
     id: "accented-letters",
@@ -82,16 +87,36 @@ const withBullets = (
 
 const isStacked = (run: TextRun): boolean => run.stacked === true
 
-/** Analyses a page; one that is written sideways is turned. */
-export const analyse = (read: PageContent, fonts: ReadonlyArray<FontFace>): PageAnalysis => {
-  const shown = withStrikes(withUnderlines(withUnderscores(withDrawnBoxes(read))))
+/** Analyses a page; one that is written sideways is turned. `numberedAt`: where other pages have numbers of their lines. */
+export const analyse = (
+  read: PageContent,
+  fonts: ReadonlyArray<FontFace>,
+  numberedAt: ReadonlyArray<number> = []
+): PageAnalysis => {
+  const shown = withStrikes(withUnderlines(withUnderscores(withDrawnBoxes(withDrawnRatings(read)))))
   const asShown = readableRuns(shown)
   const page = asShown.turn === 0 ? shown : uprightPage(shown, asShown.turn)
   const readable = asShown.turn === 0 ? asShown : readableRuns(page)
-  const segments = segmentsOf(RUN_STAGES.reduce((runs, { run }) => run(runs, page), readable.main))
+  const segments = segmentsOf(
+    RUN_STAGES.reduce((runs, { run }) => run(runs, page, numberedAt), readable.main)
+  )
   const rows = linesOf(segments, fonts)
   const hyphens = pageHyphens(segments, rows.length)
   const stacked =
     asShown.turn !== 0 && 2 * lengthOf(readable.main.filter(isStacked)) > lengthOf(readable.main)
   return { page, turn: asShown.turn, stacked, fonts, readable, segments, rows, hyphens }
+}
+
+/** Analyses pages; a page with few lines has the numbers of its lines where the others have them. */
+export const analysePages = (
+  pages: ReadonlyArray<PageContent>,
+  fonts: ReadonlyArray<FontFace>
+): ReadonlyArray<PageAnalysis> => {
+  const alone = pages.map((page) => analyse(page, fonts))
+  const edges = alone.map(({ page, readable }) => lineNumberEdges(readable.main, page.width))
+  const known = edges.flat()
+  if (known.length === 0) return alone
+  return alone.map((page, at) =>
+    edges[at]?.length === 0 && pages[at] !== undefined ? analyse(pages[at], fonts, known) : page
+  )
 }

@@ -1,5 +1,5 @@
 import { acrossOf } from "../../model/geometry.ts"
-import { firstNotBefore, greatest } from "../../model/lists.ts"
+import { firstNotBefore, greatest, least } from "../../model/lists.ts"
 import type { TextRun } from "../../model/page-content.ts"
 import { isComment } from "./comments.ts"
 import type { Line } from "./line.ts"
@@ -34,8 +34,18 @@ const FULL = 0.75
  * Greatest difference between the left edges of two lines, in font sizes, and how many other lines (scripts, another
  * column) may come between them.
  */
-const INDENT = 3
+const INDENT = 4
 const ABOVE = 3
+/**
+ * Lines that begin elsewhere than most, by at least this many font sizes: a title, a paragraph's first line. Items and
+ * cells begin below one another.
+ */
+const ELSEWHERE = 1.5
+const MIN_ELSEWHERE = 0.2
+/** Fewest sentences that go on, and fewest numbers without a line in a column of so many, where lines begin anywhere. */
+const MIN_GOING_ON = 2
+const MIN_EMPTY = 3
+const MIN_NUMBERED_PAPER = 20
 /** Greatest size of numbers between two columns of text, as a share of the text's size. */
 const SMALLER = 0.85
 
@@ -152,26 +162,50 @@ const countsLines = (column: NumberColumn, all: ReadonlyArray<TextRun>, pageWidt
     const gap = Math.max(first.box.x0 - column.x1, column.x0 - (first.box.x0 + width))
     return outside && gap > SEGMENT_GAP * first.size
   })
-  return goingOn.length >= GOING_ON * numbers.length || apart.length >= MOSTLY * numbers.length
+  if (goingOn.length >= GOING_ON * numbers.length || apart.length >= MOSTLY * numbers.length) return true
+  // Printed paper numbers its empty lines, too.
+  const isPaper = numbers.length >= MIN_NUMBERED_PAPER && numbers.length - beside.length >= MIN_EMPTY
+  return (
+    outside && (isPaper || goingOn.length >= MIN_GOING_ON) && beginAnywhere(beside.map(({ line }) => line))
+  )
 }
+
+/** True when some lines begin elsewhere than most: items, cells and lines of a list do not. */
+const beginAnywhere = (lines: ReadonlyArray<TextLine>): boolean => {
+  const starts = lines.map(({ first }) => first.box.x0)
+  const away = (from: number): number =>
+    lines.filter(({ first }) => Math.abs(first.box.x0 - from) > ELSEWHERE * first.size).length
+  return starts.length > 0 && least(starts.map(away)) >= MIN_ELSEWHERE * starts.length
+}
+
+/** The columns that number the lines of a page. */
+const numbering = (runs: ReadonlyArray<TextRun>, pageWidth: number): ReadonlyArray<NumberColumn> => {
+  const columns = columnsIn(runs)
+  if (columns.length === 0 || columns.length > MAX_COLUMNS) return []
+  const counting = new Set(columns.flatMap(({ numbers }) => numbers))
+  const text = runs.filter((run) => !counting.has(run))
+  return columns.filter((column) => countsLines(column, text, pageWidth))
+}
+
+/** Right edges of the numbers of a page's lines, for its document's pages with few lines. */
+export const lineNumberEdges = (runs: ReadonlyArray<TextRun>, pageWidth: number): ReadonlyArray<number> =>
+  numbering(runs, pageWidth).map(({ x1 }) => x1)
 
 /**
  * Removes line numbers: a separate column outside of the text, or, in small type, between two columns of it. Numbers of
  * a table's rows, of list items and of a listing's lines stay: no sentence continues from one of these to the next.
- * Linear but for sorting.
+ * `edges` are those of other pages: a number there is one, however few there are. Linear but for sorting.
  */
 export const withoutLineNumbers = (
   runs: ReadonlyArray<TextRun>,
-  pageWidth: number
+  pageWidth: number,
+  edges: ReadonlyArray<number> = []
 ): ReadonlyArray<TextRun> => {
-  const columns = columnsIn(runs)
-  if (columns.length === 0 || columns.length > MAX_COLUMNS) return runs
-  const counting = new Set(columns.flatMap(({ numbers }) => numbers))
-  const text = runs.filter((run) => !counting.has(run))
-  const found = new Set(
-    columns.flatMap((column) => (countsLines(column, text, pageWidth) ? column.numbers : []))
-  )
-  return found.size === 0 ? runs : runs.filter((run) => !found.has(run))
+  const found = new Set(numbering(runs, pageWidth).flatMap(({ numbers }) => numbers))
+  const isNumber = (run: TextRun): boolean =>
+    found.has(run) ||
+    (NUMBER.test(run.text.trim()) && edges.some((edge) => Math.abs(edge - run.box.x1) < SAME_EDGE))
+  return found.size === 0 && edges.length === 0 ? runs : runs.filter((run) => !isNumber(run))
 }
 
 /** Part of a line that is monospaced, its number aside, where it is one of a listing. */

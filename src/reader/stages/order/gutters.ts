@@ -24,6 +24,8 @@ const SLOT = 2
 const MOST_SLOTS = 7200
 /** Narrowest gutter, in sizes of running text. */
 const GUTTER = 0.8
+/** Narrowest gutter between columns that are drawn one after the other, in sizes of its text. */
+const FREE_GUTTER = 0.55
 /** Largest part of the text's height that may cross a gutter. */
 const CROSSING = 0.4
 /** Part of the text's height up to which a slot counts to the gutter's width. */
@@ -76,8 +78,11 @@ const PROSE_LENGTH = 28
 const isProse = ({ atoms, characters }: Side): boolean =>
   atoms > PROSE_LINES && characters / atoms > PROSE_LENGTH
 
-/** True when the atoms left and right of `at` are columns: read one after the other, not row by row. */
-const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
+/**
+ * True when the atoms left and right of `at` are columns: read one after the other, not row by row. A narrow gutter parts
+ * only columns of several lines that are drawn one after the other.
+ */
+const partsColumns = (atoms: ReadonlyArray<Atom>, at: number, isNarrow = false): boolean => {
   const [left, right] = [emptySide(), emptySide()]
   let rowMoves = 0
   let before: Atom | undefined
@@ -98,6 +103,7 @@ const partsColumns = (atoms: ReadonlyArray<Atom>, at: number): boolean => {
   if (sides.some((side) => side.atoms < 2)) return false
   const shared = Math.min(left.bottom, right.bottom) - Math.max(left.top, right.top)
   if (shared < 0.4 * least(sides.map(({ bottom, top }) => bottom - top))) return false
+  if (isNarrow) return rowMoves <= 1 && sides.every((side) => side.atoms > PROSE_LINES)
   if (rowMoves <= Math.max(1, ROW_MOVES * Math.min(left.atoms, right.atoms))) return true
   // Drawn row by row, but the rows are lines of prose, and not of a listing with comments below each other.
   return sides.every(isProse) && !sides.every((side) => 2 * side.code > side.atoms)
@@ -123,7 +129,12 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
   const projected = projection(atoms, x0, x1)
   const { heights, slot: each } = projected
   const most = greatest(heights)
-  const candidates: Array<{ readonly at: number; readonly width: number; readonly height: number }> = []
+  const candidates: Array<{
+    readonly at: number
+    readonly width: number
+    readonly height: number
+    readonly isNarrow: boolean
+  }> = []
   let from: number | undefined
   for (let slot = 0; slot <= heights.length; slot++) {
     const low = slot < heights.length && (heights[slot] ?? 0) <= CROSSING * most
@@ -140,14 +151,20 @@ export const gutterOf = (atoms: ReadonlyArray<Atom>, bodySize: number): number |
         start = at + 1
       }
       const width = valley.filter((height) => height <= NEARLY_FREE * most).length * each
-      if (from > 0 && slot < heights.length && width >= GUTTER * bodySize)
-        candidates.push({ at: x0 + (from + best.start + best.length / 2) * each, width, height: lowest })
+      const isNarrow = width < GUTTER * bodySize
+      if (from > 0 && slot < heights.length && (!isNarrow || best.length * each >= FREE_GUTTER * bodySize))
+        candidates.push({
+          at: x0 + (from + best.start + best.length / 2) * each,
+          width,
+          height: lowest,
+          isNarrow
+        })
       from = undefined
     }
   }
   candidates.sort((a, b) => a.height - b.height || b.width - a.width)
   return (
-    candidates.slice(0, 4).find(({ at }) => partsColumns(atoms, at))?.at ??
+    candidates.slice(0, 4).find(({ at, isNarrow }) => partsColumns(atoms, at, isNarrow))?.at ??
     besideShort(atoms, projected, x0, Math.min(bodySize, sizeOf(atoms)))
   )
 }
@@ -163,8 +180,6 @@ const SHORT_LETTERS = 28
 const MOST_TRIED = 8
 /** Sums of heights are not exact. */
 const FREE = 0.01
-/** Narrowest gutter that nothing reaches into, in sizes of its text. */
-const FREE_GUTTER = 0.55
 /** Slots that it has only in part: it begins within one and ends within another. */
 const CUT_SLOTS = 2
 

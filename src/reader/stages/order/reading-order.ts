@@ -1,5 +1,5 @@
 import { liesIn, acrossOf, middleX, middleY } from "../../model/geometry.ts"
-import { append } from "../../model/lists.ts"
+import { append, greatest, least } from "../../model/lists.ts"
 import type { Box } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
 import type { Segment } from "../lines/segment.ts"
@@ -208,6 +208,13 @@ const ordered = (atoms: ReadonlyArray<Atom>, setting: Setting, depth: number): A
   ]
 }
 
+/** Greatest difference between the tops of regions that begin side by side, points. */
+const SAME_TOP = 6
+
+/** True when two regions begin at one height, whatever their lengths, or are the same one: they are read from the left. */
+const startsBeside = (one: Placed, other: Placed): boolean =>
+  one === other || (Math.abs(one.y0 - other.y0) < SAME_TOP && (one.x1 <= other.x0 || one.x0 >= other.x1))
+
 /** Hints about the reading order. */
 interface Hints {
   /** Whether a segment is set in typewriter. */
@@ -231,11 +238,12 @@ export const readingOrder = (
     const code = isCode(segment)
     return { x0, y0, x1, y1, baseline, order, characters, code, segment, placed: undefined }
   })
+  const last = greatest([0, ...segments.map(({ order }) => order)]) + 1
   for (const [index, one] of placed.entries()) {
-    const { x0, x1, y0, y1 } = one
-    const [baseline, order] = [middleY(one), segments.length + index]
+    const { order = last + index, x0, x1, y0, y1 } = one
+    const baseline = least(placed.flatMap((other) => (startsBeside(other, one) ? middleY(other) : [])))
     const noText = { characters: 0, code: false, segment: undefined }
     atoms.push({ x0, y0, x1, y1, baseline, order, ...noText, placed: one })
   }
-  return ordered(atoms, { bodySize, boxes }, 0)
+  return ordered(inStream(atoms), { bodySize, boxes }, 0)
 }

@@ -1,5 +1,5 @@
 import { type Block, NO_SEAM } from "../../model/block.ts"
-import { liesIn } from "../../model/geometry.ts"
+import { centreIn, liesIn } from "../../model/geometry.ts"
 import type { FormField, TextRun } from "../../model/page-content.ts"
 import type { Placed } from "../../model/placed.ts"
 import { contentsIn } from "../blocks/contents.ts"
@@ -181,6 +181,10 @@ const evidenceOf = ({ x0, x1, y0, y1 }: Placed) => ({
   y1: Math.round(y1)
 })
 
+/** The first place in the stream of words that a detector took for a region. */
+const orderOf = (one: Placed, taken: ReadonlyArray<Segment>): number | undefined =>
+  taken.find((segment) => centreIn(segment, one))?.order
+
 /** Claims the page's regions: all that is not running lines is free before. */
 export const claimRegions = (facts: PageFacts): Claims => {
   const running = new Set([...facts.running].flatMap(({ segments }) => segments))
@@ -189,8 +193,11 @@ export const claimRegions = (facts: PageFacts): Claims => {
   let claims = nothing
   for (const { detect, id } of DETECTORS) {
     const found = detect(claims, facts)
+    const kept = new Set(found.free)
+    const taken = found.free === undefined ? [] : claims.free.filter((segment) => !kept.has(segment))
     const placed = (found.placed ?? []).map((one) => ({
       ...one,
+      order: orderOf(one, taken),
       block: { ...one.block, reason: { stage: "regions", rule: id, evidence: evidenceOf(one) } }
     }))
     const left = claims.placed.filter((one) => found.held?.has(one) !== true)

@@ -7,6 +7,7 @@ import type { Segment } from "../lines/segment.ts"
 import { MAX_FIELDS } from "../regions/fields/fields.ts"
 import { tableOf } from "../regions/tables/cells/table-of.ts"
 import { drawnTables } from "../regions/tables/drawn/drawn-table.ts"
+import { grownTables } from "../regions/tables/drawn/grown-table.ts"
 import { ruledTables } from "../regions/tables/ruled/ruled-table.ts"
 
 /** Segments but for some. */
@@ -61,9 +62,10 @@ export const tablesOn = (
   const unruled = without(segments, ruled.taken)
   const isListed = (one: { readonly segments: ReadonlyArray<Segment> }): boolean =>
     titled && contentsIn(linesOf(one.segments, inline.fonts), titled).length > 0
+  const own = without(without(unruled, listed), notes)
   const drawn = contents
     ? []
-    : drawnTables(without(without(unruled, listed), notes), inline.fonts).filter((one) => !isListed(one))
+    : grownTables(drawnTables(own, inline.fonts), own, inline.fonts).filter((one) => !isListed(one))
   const placed = drawn.map(({ rows, x0, x1, y0, y1 }): Placed => ({
     block: tableOf(rows, inline, undefined),
     x0,

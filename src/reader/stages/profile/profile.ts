@@ -43,6 +43,9 @@ const SMALLEST_LOOK = 0.85
 const SAME_RANK = 1.035
 /** A style with a larger share of the document's characters is text, not headings. */
 const MAX_HEADING_SHARE = 0.2
+/** Limit on the share of bold lines that are as short as headings on average. Leaflets have one for every few lines of text. */
+const MAX_BOLD_SHARE = 0.3
+const MEAN_HEADING = 40
 /**
  * Least number and mean length of plain lines that count as prose, whatever their size: headings are shorter, and
  * fewer.
@@ -178,7 +181,9 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
       const { bold, characters, key, size } = style
       const smallest = bodySize * (areHeads(style) ? SMALLEST_HEADS : SMALLEST)
       const stands = size >= bodySize * LARGER || (bold && !bodyBold && size >= smallest)
-      return stands && characters <= MAX_HEADING_SHARE * total && !prose.has(key)
+      const areShort = bold && style.lines >= BOLD_HEADS && characters <= MEAN_HEADING * style.lines
+      const share = areShort ? MAX_BOLD_SHARE : MAX_HEADING_SHARE
+      return stands && characters <= share * total && !prose.has(key)
     })
     .sort((a, b) => b.size - a.size || Number(b.bold) - Number(a.bold))
   const { levels, regular } = levelsOf(candidates, statistics.indexes.length)

@@ -1,4 +1,4 @@
-/** Boxes to be ticked that are drawn and no form fields: which of them is crossed is what the page says. */
+/** Boxes and ovals to be marked that are drawn and no form fields: which of them is marked is what the page says. */
 import { countUp } from "../../model/lists.ts"
 import type { Box, Drawing, PageContent, TextRun } from "../../model/page-content.ts"
 
@@ -6,8 +6,15 @@ import type { Box, Drawing, PageContent, TextRun } from "../../model/page-conten
 const [LEAST, GREATEST] = [6, 18]
 /** Greatest difference of its sides, as a part of the longer one. */
 const SQUARE = 0.15
+/** Least longer side of an oval, points, and its greatest width by its height: a smaller one is a bullet. */
+const LEAST_OVAL = 8
+const LONG = 2.4
+/** Least share of a page's ovals that have words next to them. Below it, they are dots of a drawing. */
+const MOSTLY = 0.8
 /** Greatest gap between a box and the words that it belongs to, in font sizes. */
 const NEAR = 1.2
+/** White space between them then, in font sizes. */
+const SPACE = 0.3
 /** Nearest that two boxes may be: nearer ones are a grid, points. */
 const APART = 3
 /** How much smaller a cross may be than its box, and how far it may reach beyond, points. */
@@ -22,14 +29,10 @@ const heightOf = ({ y0, y1 }: Box) => y1 - y0
 
 const isBox = ({ box, curved, filled, stroked }: Path): boolean => {
   const [width, height] = [widthOf(box), heightOf(box)]
-  return (
-    stroked &&
-    !filled &&
-    !curved &&
-    Math.min(width, height) >= LEAST &&
-    Math.max(width, height) <= GREATEST &&
-    Math.abs(width - height) <= SQUARE * Math.max(width, height)
-  )
+  const [least, greatest] = [Math.min(width, height), Math.max(width, height)]
+  const isSquare = !filled && !curved && least >= LEAST && greatest - least <= SQUARE * greatest
+  const isOval = curved && greatest >= LEAST_OVAL && least >= LEAST && width <= LONG * height
+  return stroked && greatest <= GREATEST && (isSquare || isOval)
 }
 
 const isIn = (one: Box, box: Box): boolean =>
@@ -42,11 +45,11 @@ const isNextTo = (one: Box, other: Box): boolean =>
   other.y0 < one.y1 + APART
 
 /** Strokes that cross a box, or fill it in black. */
-const isMark = ({ box, color, curved, filled }: Path, of: Box): boolean =>
-  isIn(box, of) &&
-  widthOf(box) > widthOf(of) / 3 &&
-  heightOf(box) > heightOf(of) / 3 &&
-  (curved || (filled && color === 0))
+const isMark = ({ box, color, curved, filled }: Path, of: Path): boolean =>
+  isIn(box, of.box) &&
+  widthOf(box) > widthOf(of.box) / 3 &&
+  heightOf(box) > heightOf(of.box) / 3 &&
+  (of.curved ? filled && color === 0 : curved || (filled && color === 0))
 
 /** The words that a box belongs to: right behind it on its line, else right before it. */
 const wordsBeside = (box: Box, runs: ReadonlyArray<TextRun>): TextRun | undefined => {
@@ -71,6 +74,9 @@ const seen = ({ baseline, box, size }: TextRun): Box => ({
   y1: baseline
 })
 
+const holdsSign = (box: Box, runs: ReadonlyArray<TextRun>): boolean =>
+  runs.some((run) => !isTick(run) && /\S/u.test(run.text) && isIn(seen(run), box))
+
 /** Adds a run for each such box, and takes its drawing out. */
 export const withDrawnBoxes = (page: PageContent): PageContent => {
   const paths = page.drawings.filter((drawing) => drawing.kind === "path")
@@ -81,27 +87,34 @@ export const withDrawnBoxes = (page: PageContent): PageContent => {
   )
   const sides = new Map<number, number>()
   for (const { box } of unlike) countUp(sides, Math.round(widthOf(box)))
-  const boxes = unlike.flatMap(({ box }) => {
+  const boxes = unlike.flatMap((shape) => {
+    const { box } = shape
     const isAlone = unlike.every((other) => other.box === box || !isNextTo(other.box, box))
+    const isKind = isAlone && (sides.get(Math.round(widthOf(box))) ?? 0) >= FEWEST
+    // A sign in a circle is a number or a letter.
     const beside =
-      isAlone && (sides.get(Math.round(widthOf(box))) ?? 0) >= FEWEST
-        ? wordsBeside(box, page.runs)
-        : undefined
-    return beside === undefined ? [] : [{ box, beside }]
+      isKind && !(shape.curved && holdsSign(box, page.runs)) ? wordsBeside(box, page.runs) : undefined
+    return beside === undefined ? [] : [{ shape, box, beside }]
   })
-  if (boxes.length < FEWEST) return page
+  const ovals = unlike.filter(({ curved }) => curved).length
+  const areOvals = boxes.filter(({ shape }) => shape.curved).length >= MOSTLY * ovals
+  if (boxes.length < FEWEST || !areOvals) return page
   const taken = new Set<Drawing>()
   const ticks = new Set<TextRun>()
-  const runs = boxes.map(({ beside, box }): TextRun => {
-    const marks = paths.filter((path) => isMark(path, box))
+  const runs = boxes.map(({ beside, box, shape }): TextRun => {
+    const marks = paths.filter((path) => isMark(path, shape))
     const written = page.runs.filter((run) => isTick(run) && isIn(seen(run), box))
     for (const path of [...marks, ...paths.filter((one) => isBox(one) && isIn(one.box, box))]) taken.add(path)
     for (const run of written) ticks.add(run)
+    // As near as a word, so that no column begins between a box and its words.
+    const near = SPACE * beside.size
+    const x0 = beside.box.x1 < box.x0 ? Math.min(box.x0, beside.box.x1 + near) : box.x0
+    const x1 = beside.box.x0 > box.x1 ? Math.max(box.x1, beside.box.x0 - near) : box.x1
     return {
       ...beside,
       text: marks.length + written.length > 0 ? "☒" : "☐",
-      box: { ...beside.box, x0: box.x0, x1: box.x1 },
-      edges: [box.x0, box.x1],
+      box: { ...beside.box, x0, x1 },
+      edges: [x0, x1],
       hyphenated: false
     }
   })

@@ -271,4 +271,17 @@ describe("the step from paragraph to paragraph", () => {
     const wide = Array.from({ length: 20 }, (_, at) => run("some words of a line", 60, 60 + at * 20))
     assert.isUndefined(stepOf(wide))
   })
+
+  it("heads a section of a leaflet, too, where there is one above every few lines, but no line of much bold text", () => {
+    const leaflet = (words: (at: number) => string): string => {
+      const runs: Array<ReturnType<typeof run>> = []
+      for (let at = 0; at < 7; at++) {
+        runs.push(run(words(at), 60, 80 + 60 * at, bold))
+        runs.push(...lines(prose(13, at), 60, 98 + 60 * at, 46))
+      }
+      return htmlOf(runs)
+    }
+    assert.lengthOf(headings(leaflet((at) => `${at + 1}. What you need to know`)), 7)
+    assert.lengthOf(headings(leaflet(() => "All that you need to know before you take it at home")), 0)
+  })
 })

@@ -255,4 +255,10 @@ describe("letters and numbers at the beginning of a line", () => {
     )
     assert.include(htmlOf(["• in large integers (2002),", 60], ["a. The rule (again)", 69]), "<li>The rule")
   })
+
+  it("a capital far down the alphabet that stands alone is an abbreviation, and one of several an item", () => {
+    assert.strictEqual(htmlOf(["P. IVA 0123", 60]), "<p>P. IVA 0123</p>")
+    assert.include(htmlOf(["P. IVA 0123", 60], ["Q. next", 60]), '<ol start="16" type="A">')
+    assert.include(htmlOf(["C. third", 60]), '<ol start="3" type="A">')
+  })
 })

@@ -2,7 +2,9 @@
 import { assert, describe, it } from "vitest"
 
 import type { TextRun } from "../../../../src/reader/model/page-content.ts"
-import { FONT, htmlOf, lines, prose, run } from "../page-builder.ts"
+import { layoutPages } from "../../../../src/reader/pipeline.ts"
+import { NO_STATISTICS } from "../../../../src/reader/stages/profile/statistics.ts"
+import { FACTS, FONT, FONTS, htmlOf, lines, page, prose, run } from "../page-builder.ts"
 
 const numbers = (
   count: number,
@@ -87,5 +89,47 @@ describe("numbers of lines", () => {
     assert.notMatch(htmlOf([...numbers(8, 40, (at) => at + 51), ...code]), /\d/)
     const columns = [10, 20, 30, 40, 50].flatMap((x) => numbers(text.length, x, (at) => at + 51))
     assert.include(htmlOf([...columns, ...text]), "58")
+  })
+
+  /** The lines of a court's paper: titles in the middle, paragraphs that begin further in. */
+  const filing = (from: number): ReadonlyArray<TextRun> => [
+    run("Rivers and stones of the margin", 200, from),
+    run("The river, an owner,", 60, from + 24),
+    run(`First ${"over the margin ".repeat(5)}of`, 96, from + 36),
+    run("the county, and of every stone in it.", 60, from + 48),
+    run(`Next ${"over the margin ".repeat(5)}into`, 96, from + 60),
+    run("a river and a stone of the margin.", 60, from + 72)
+  ]
+
+  it("are left out of paper that numbers them where they begin anywhere, with text beside them or none", () => {
+    assert.notMatch(htmlOf([...numbers(7, 53, (at) => at + 31, 1, 10), ...filing(100)]), /3\d/)
+    const bare = filing(100).filter(({ text: words }) => !words.startsWith("the county"))
+    assert.notMatch(htmlOf([...numbers(28, 50, (at) => at + 31, 1, 10), ...bare]), /[345]\d/)
+  })
+
+  it("are left out of a page with few lines where other pages have them at that edge", () => {
+    const two = (x: number) =>
+      layoutPages({
+        facts: FACTS,
+        fonts: FONTS,
+        pages: [
+          page([...numbers(text.length, 50, (at) => at + 51), ...text]),
+          page([...numbers(3, x, (at) => at + 91), ...text.slice(0, 3)], 1)
+        ],
+        others: NO_STATISTICS
+      })
+        .map(({ html }) => html)
+        .join("")
+    assert.notMatch(two(50), /9\d/)
+    assert.match(two(80), /9\d/)
+  })
+
+  it("are not those of a list's or a table's empty rows, nor of rows whose cells begin anywhere", () => {
+    const names = ["Heron", "Tern", "Gull", "Wren"].map((name, at) => run(name, 72, 100 + 12 * at))
+    assert.match(htmlOf([...numbers(28, 50, (at) => at + 31, 1, 10), ...names]), /5\d/)
+    const centred = Array.from({ length: 28 }, (_, at) =>
+      run("River ".repeat((at % 4) + 2), 150 - 15 * (at % 4), 100 + at * 12)
+    )
+    assert.match(htmlOf([...numbers(28, 50, (at) => at + 31, 1, 10), ...centred]), /5\d/)
   })
 })

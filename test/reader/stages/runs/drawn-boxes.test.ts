@@ -80,4 +80,33 @@ describe("drawn boxes", () => {
     none(square(400, 300), square(400, 330))
     none(square(200, 300, {}, 30), square(200, 330, {}, 30))
   })
+
+  /** An oval of a ballot, and what fills it. */
+  const oval = (x: number, y: number, more: Partial<Path> = {}, height = 9): Drawing => {
+    const drawn = rule(x, y - height, x + 16, y)
+    return drawn.kind === "path" ? { ...drawn, stroked: true, filled: false, curved: true, ...more } : drawn
+  }
+  const filled = (x: number, y: number) => oval(x, y, { stroked: false, filled: true, color: 0 })
+
+  it("are ovals, too, marked where they are filled, and stay beside their words in a column of their own", () => {
+    const ovals = [oval(196, 300), oval(246, 300), oval(196, 330), oval(246, 330)]
+    const text = questions(...ovals, filled(196, 300))
+    assert.match(text, /☒ Yes\s+☐ No/)
+    assert.match(text, /☐ Yes\s+☐ No/)
+  })
+
+  it("are no ovals where most are beside no words, or around a sign", () => {
+    const dots = Array.from({ length: 9 }, (_, at) => oval(60 + 30 * at, 420 + 11 * at))
+    assert.notMatch(questions(oval(196, 300), oval(196, 330), ...dots), /[☐☒]/)
+    const signs = htmlOf(
+      [
+        run("1", 202, 300, { size: 8 }),
+        run("First", 216, 300),
+        run("2", 202, 330, { size: 8 }),
+        run("Next", 216, 330)
+      ],
+      [oval(196, 302, {}, 14), oval(196, 332, {}, 14)]
+    )
+    assert.notMatch(signs, /[☐☒]/)
+  })
 })

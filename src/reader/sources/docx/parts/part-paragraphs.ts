@@ -3,6 +3,9 @@ import type { Later, PartOutput } from "./part-output.ts"
 /** Elements that may occur between a paragraph and its continuation. */
 const BETWEEN = /^(?:bookmark|proof|comment|perm|move)/
 
+/** Elements that hold paragraphs, and no words. */
+const NO_WORDS = /^(?:body|tbl|tr|tc)$/
+
 /** The end of a paragraph that continues in the next, if there is one. */
 interface Join {
   readonly piece: Later
@@ -41,14 +44,14 @@ export class PartParagraphs {
     if (isMark) this.#join(this.#out.element("del"))
     const isDropCap = name === "framePr" && /^(?:drop|margin)$/.test(attributes.get("dropCap") ?? "")
     if (isDropCap) this.#join(this.#out.element("rPr", this.#out.element("del")))
-    const isBetweenCells = name === "bookmarkStart" && (parent === "tbl" || parent === "tr")
-    if (isBetweenCells) this.#bookmarks.push(this.#out.bookmark(attributes.get("name") ?? ""))
+    const isBetween = name === "bookmarkStart" && NO_WORDS.test(parent ?? "")
+    if (isBetween) this.#bookmarks.push(this.#out.bookmark(attributes.get("name") ?? ""))
     const isBreak = name === "br" && /^(?:page|column)$/.test(attributes.get("type") ?? "")
     if (isBreak && this.#hasWords) {
       this.#break = { text: "" }
       this.#out.add(this.#break)
     }
-    return isMark || isDropCap || isBetweenCells || isBreak
+    return isMark || isDropCap || isBetween || isBreak
   }
 
   /** Behind the tag of an element. */

@@ -5,6 +5,20 @@
  */
 const [LIGATURES, NOTHING] = ["ﬀﬁﬂﬃﬄ", "\0"]
 const NAMELESS = `${NOTHING.repeat(11)}${LIGATURES}“”${NOTHING.repeat(3)}–—${NOTHING.repeat(4)}${LIGATURES}`
+/**
+ * Cork's letters at codes that Latin-1 has no sign at, and its last one, where Latin-1 has a letter that hardly any text
+ * needs. Other letters of its upper half have codes of common signs, and are left out.
+ */
+const CORK_UPPER = "ĂĄĆČĎĚĘĞĹĽŁŃŇŊŐŔŘŚŠŞŤŢŰŮŸŹŽŻĲİđ§"
+const [UPPER, SHARP_S] = [0x80, 0xff]
+
+/** The characters of a face without a name. */
+const namelessCharacters = (): ReadonlyArray<string> => {
+  const characters = Array.from(NAMELESS)
+  for (const [at, character] of Array.from(CORK_UPPER).entries()) characters[UPPER + at] = character
+  characters[SHARP_S] = "ß"
+  return characters
+}
 
 const CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 const DOUBLE_STRUCK = "𝔸𝔹ℂ𝔻𝔼𝔽𝔾ℍ𝕀𝕁𝕂𝕃𝕄ℕ𝕆ℙℚℝ𝕊𝕋𝕌𝕍𝕎𝕏𝕐ℤ"
@@ -121,7 +135,11 @@ export const texGlyphsOf = (face: string): TexGlyphs | null => {
   const glyphs =
     encoding === undefined && misnamed.size === 0
       ? null
-      : { characters: twice(encoding ?? ""), misnamed, hanging: HANGING.test(face) }
+      : {
+          characters: face === "" ? namelessCharacters() : twice(encoding ?? ""),
+          misnamed,
+          hanging: HANGING.test(face)
+        }
   if (known.size < MOST_KNOWN) known.set(face, glyphs)
   return glyphs
 }

@@ -16,9 +16,9 @@ import { privateCharacter } from "./private-use.ts"
 import { type Cell, mayBeStacked, stackedSigns, standsBelow } from "./stacked-signs.ts"
 import { mayLendAccent, sameStyle, styleOf } from "./style.ts"
 
-const SPACE = 0x20
-const HYPHEN = 0x2d
-const SOFT_HYPHEN = 0xad
+const [SPACE, NO_BREAK] = [0x20, 0xa0]
+const isControl = (code: number): boolean => code < SPACE || (code >= 0x7f && code < NO_BREAK)
+const [HYPHEN, SOFT_HYPHEN] = [0x2d, 0xad]
 /** How pdfium writes a hyphen at a line's end, depending on its version. */
 const LINE_END_HYPHENS = new Set([0x02, 0xfffe])
 
@@ -100,8 +100,8 @@ const isHyphen = ({ pdfium: { call }, text }: Reading, at: number, code: number)
 const isInkless = (reading: Reading, at: number, code: number): boolean => {
   if (isHyphen(reading, at, code)) gathering.hyphenated = true
   else if (code === 0x0d || code === 0x0a) reading.lineEnded = gathering.style !== undefined
-  else if (code === SPACE || code === 0xa0 || code === 0x09) gathering.addSpace()
-  else return code < SPACE || code > 0x10ffff || (code >= 0x7f && code < 0xa0)
+  else if (code === SPACE || code === NO_BREAK || code === 0x09) gathering.addSpace()
+  else return code > 0x10ffff || isControl(code)
   return true
 }
 
@@ -241,7 +241,7 @@ const letterOf = (
 
 /** Whether the code of a glyph may be taken for that of a space, a hyphen or a line's end. */
 const mayBeGlyph = ({ pdfium: { call }, style, text }: Reading, at: number, code: number): boolean =>
-  code < SPACE ||
+  isControl(code) ||
   (code <= SOFT_HYPHEN && style?.glyphs !== undefined) ||
   (code <= HYPHEN && style?.tex?.hanging === true) ||
   (code === HYPHEN && call.FPDFText_HasUnicodeMapError(text, at) === 1)

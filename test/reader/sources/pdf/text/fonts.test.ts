@@ -122,8 +122,8 @@ it.live(
         // The page has no narrow letters of it.
         unknown: Array.from(letters, () => 52)
       }
-      // Cork's code of the ligature of f and i, which no name tells.
-      const text = { code: "little mimic", words: "little mimic \u001cle", unknown: "mmmm" }
+      // Cork's codes of the ligature of f and i, the sign of a section and the sharp s, which no name tells.
+      const text = { code: "little mimic", words: "little mimic \u001cle \u009f gro\u00ff", unknown: "mmmm" }
       const bytes = pdfOf({
         pages: [{ content: "/Form Do\n" }],
         more: (writer) => {
@@ -140,6 +140,6 @@ it.live(
         ),
         [true, false, false]
       )
-      assert.include(pages[0]?.runs.map((run) => run.text).join(""), "little mimic ﬁle")
+      assert.include(pages[0]?.runs.map((run) => run.text).join(""), "little mimic ﬁle § groß")
     })
 )

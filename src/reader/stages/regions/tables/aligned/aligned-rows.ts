@@ -28,6 +28,9 @@ const SAME_STEP = 1.12
 /** Least step between rows of wrapped cells, as a factor of the step between their lines. */
 const ROW_APART = 1.18
 
+/** Fewest cells in the same columns that show two rows. */
+const FEWEST_ALIKE = 3
+
 /** Greatest offset of a spanning name from the middle of its columns, in font sizes. */
 const OFF_CENTRE = 0.4
 /** Names are looked for over no more columns. */
@@ -152,8 +155,15 @@ const rowNumbers = (
   const narrowest = least(steps.map(({ step }) => step))
   const tight = steps.filter(({ step }) => step <= narrowest * SAME_STEP)
   const full = (at: number) => (placed[at]?.length ?? 0) >= columns
+  // Lines of one cell are nearer than rows that each fill the same columns.
+  const areRows = (from: number, to: number, step: number): boolean =>
+    step > CELL_STEP * (rows[from]?.line.size ?? 0) &&
+    (placed[from]?.length ?? 0) >= FEWEST_ALIKE &&
+    placed[from]?.length === placed[to]?.length &&
+    placed[from]?.every((cell, at) => cell.from === placed[to]?.[at]?.from) === true
   const wholeRows = tight.filter(
-    ({ from, numbers, to }) => to === from + 1 && (numbers || (full(from) && full(to)))
+    ({ from, numbers, step, to }) =>
+      to === from + 1 && (numbers || (full(from) && full(to)) || areRows(from, to, step))
   ).length
   // Cells of a column may be rows apart where a group of rows shares one: what counts is one line after the other.
   const apart = rows.some(

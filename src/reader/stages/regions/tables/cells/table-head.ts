@@ -56,13 +56,14 @@ const BEGINNING = 3
 const FEWEST_ALIKE = 2
 const MOSTLY = 0.7
 
-/** The shape of a cell's text, `a+0` for "U+16", without a bracket at the end, which column names have. */
+/** The shape of a cell's text, `a+0` for "U+16" and `0a` for "1.5 g", without a bracket at the end, which column names have. */
 const shapeOf = (text: string): string => {
   const bracket = text.endsWith(")") ? text.indexOf("(") : -1
   return (bracket > 0 ? text.slice(0, bracket) : text)
     .replaceAll(/\s/g, "")
     .replaceAll(/\p{L}+/gu, "a")
-    .replaceAll(/\d+/g, "0")
+    .replaceAll(/\d+(?:[.,]\d+)*/g, "0")
+    .replaceAll(/\p{So}+/gu, "•")
 }
 
 /** Kinds of a cell, by its shape or by a common beginning with the same number of words; empty for a plain word. */
@@ -104,16 +105,46 @@ const areLabels = (first: ReadonlyArray<Looks>, rest: Rows): boolean => {
 /** Whether a cell is a figure, and no year: those name columns. */
 const isFigure = ({ numeric, text }: Looks): boolean => numeric && !/^(19|20)\d\d$/.test(text)
 
+/** Whether a column of labels is bold in each row, and another in none: the first row has labels and values as the others. */
+const areLabelsBeside = ([first = [], ...rest]: Rows): boolean => {
+  const rows = [first, ...rest.filter((row) => row.length === first.length)]
+  const isThroughout = (at: number, bold: boolean): boolean =>
+    rows.every((row) => row[at]?.text !== "" && row[at]?.bold === bold)
+  const columns = first.map((_, at) => at)
+  return (
+    rows.length > 1 &&
+    columns.some((at) => isThroughout(at, true)) &&
+    columns.some((at) => isThroughout(at, false))
+  )
+}
+
+/** Fewest figures that name columns: the numbers of trains, weeks or classes. */
+const FEWEST_COUNTED = 3
+
+/** Whether the figures of a bold row count from left to right, and no row below is bold: they name columns, and sum up nothing. */
+const areCounted = ([first = [], ...rest]: Rows): boolean => {
+  const figures = first.filter(({ text }) => text !== "").filter(isFigure)
+  const numbers = figures.map(({ text }) => (/^\d{1,6}$/.test(text.trim()) ? Number(text) : Number.NaN))
+  return (
+    numbers.length >= FEWEST_COUNTED &&
+    numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0)) &&
+    !Number.isNaN(numbers[0]) &&
+    first.every(({ bold, text }) => bold || text === "") &&
+    !rest.some((row) => row.some(({ bold, numeric }) => bold && numeric))
+  )
+}
+
 /** Whether the first row names the columns: bold, or words above figures, or words throughout in a table of some rows. */
 const namesColumns = (rows: Rows): boolean => {
   const [first, ...rest] = rows
   if (first === undefined) return false
   const filled = first.filter(({ text }) => text !== "")
+  if (areCounted(rows)) return true
   if (filled.length === 0 || filled.some(isFigure)) return false
   if (filled.every(({ bold }) => bold)) return true
   if (filled.length < Math.min(2, first.length) || filled.some(isSentence) || beginsWithCode(rows))
     return false
-  if (isOneOfThem(rows)) return false
+  if (isOneOfThem(rows) || areLabelsBeside(rows)) return false
   const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
   const areShort = filled.every(({ text }) => text.length <= MAX_NAME)
   return figuresBelow || areLabels(first, rest) || (rest.length >= 2 && areShort && !isAsLong(rows))

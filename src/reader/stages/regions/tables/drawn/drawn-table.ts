@@ -1,9 +1,18 @@
 import { acrossOf, hull, middleX, middleY } from "../../../../model/geometry.ts"
 import { addTo } from "../../../../model/lists.ts"
 import type { FontFace, Box } from "../../../../model/page-content.ts"
+import { CAPTION } from "../../../lines/markers.ts"
 import { isBold, partOf, type Segment, charactersOf } from "../../../lines/segment.ts"
 import { isBracketPart } from "../../formulas/zones.ts"
-import { type Column, columnsOf, overlaps, type RawCell, columnsUnder, filled } from "../cells/table-cells.ts"
+import {
+  type Column,
+  columnsOf,
+  overlaps,
+  type RawCell,
+  columnsUnder,
+  filled,
+  wordsOf
+} from "../cells/table-cells.ts"
 import { OVERLAPPING, SAME_ROWS_APART } from "../cells/table-extent.ts"
 import { ALIGNED, share, isSection, hasNames, columnsIn, isTable } from "./drawn-evidence.ts"
 import { Beginnings, cutBefore, type Drawn, type DrawnRow, rowsOf, usualStep } from "./drawn-rows.ts"
@@ -13,7 +22,7 @@ import { withoutTitle } from "./row-titles.ts"
  * Tables without rules, by drawing order: programs draw one cell after the other, all lines of a cell together, and row
  * after row. The order shows which lines make up a cell, however cells are aligned and however near they are.
  */
-interface DrawnTable extends Box {
+export interface DrawnTable extends Box {
   readonly segments: ReadonlyArray<Segment>
   readonly rows: ReadonlyArray<ReadonlyArray<RawCell>>
 }
@@ -60,7 +69,10 @@ export const placedIn = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): R
 /** Ratio of sizes to the first row from which on a line is a heading. */
 const LARGER = 1.15
 
-/** True when a row of one cell may belong to a table: it is in one of its columns, and is no heading. */
+const isCaption = ({ segments }: Drawn): boolean =>
+  CAPTION.exec(wordsOf(segments))?.groups?.["number"] !== undefined
+
+/** True when a row of one cell may belong to a table: it is in one of its columns, and is no heading and no caption. */
 const isPartly = (
   { cells: [cell] }: DrawnRow,
   columns: ReadonlyArray<Column>,
@@ -70,7 +82,8 @@ const isPartly = (
   cell !== undefined &&
   columns.filter((column) => overlaps(column, cell)).length <= 1 &&
   cell.size <= LARGER * (first.cells[0]?.size ?? 0) &&
-  share([cell], fonts, isBold) < 1
+  share([cell], fonts, isBold) < 1 &&
+  !isCaption(cell)
 
 /** True when at least three cells of a row begin where columns do. */
 const continuesColumns = ({ cells }: DrawnRow, columns: ReadonlyArray<Column>): boolean =>

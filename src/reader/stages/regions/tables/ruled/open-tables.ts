@@ -4,16 +4,26 @@ import type { InlineContext } from "../../../lines/inline.ts"
 import { areListed } from "../../../lines/line-numbers.ts"
 import { type Line, linesOf } from "../../../lines/line.ts"
 import { numberedLines } from "../../../lines/numbered-lines.ts"
-import { type Segment, isBoldThroughout } from "../../../lines/segment.ts"
+import { isBoldThroughout, type Segment, segmentText } from "../../../lines/segment.ts"
 import { centredOver } from "../aligned/aligned-rows.ts"
 import { alignedTables, MOST_BEFORE } from "../aligned/aligned-table.ts"
 import { cutInColumns } from "../cells/narrow-columns.ts"
-import { type Column, NUMERIC, overlaps, type RawCell, wordsOf, filled } from "../cells/table-cells.ts"
+import {
+  type Column,
+  columnsOf,
+  columnsUnder,
+  NUMERIC,
+  overlaps,
+  type RawCell,
+  wordsOf,
+  filled
+} from "../cells/table-cells.ts"
 import { tableOf } from "../cells/table-of.ts"
 import { bandedRows } from "../drawn/banded-rows.ts"
 import { drawnTables } from "../drawn/drawn-table.ts"
 import { alikeRules, placesOf, type Rule } from "../grid/rules.ts"
 import { ruledOver, spanningRules } from "../grid/spanning-rules.ts"
+import { rowsBelow } from "./rows-below.ts"
 
 /** A table that rules show, and the segments that it holds. */
 export interface RuledTable {
@@ -102,20 +112,41 @@ const areRunning = (top: number, bottom: number, { height, segments }: OfPage): 
 const NAMED_ABOVE = 1.8
 const FEWEST_NAMES = 3
 
-/** Top of the bold column names above a table's first rule: one in each column, and none outside the rule. */
-const topOfNames = (top: number, { from, to }: Rule, { context, segments }: OfPage): number | undefined => {
+/** Whether words of the cells' size are one above each column, and no figures, which some cells are: they name the columns. */
+const nameEach = (names: ReadonlyArray<Segment>, taken: ReadonlyArray<Segment>): boolean => {
+  const columns = columnsOf(taken)
+  const over = names.map((one) => columnsUnder(one, columns).over)
+  const size = median(taken.map((one) => one.size)) ?? 0
+  return (
+    names.length === columns.length &&
+    names.every((one) => one.size < HEADING * size) &&
+    over.every(([at, more], index) => at === index && more === undefined) &&
+    !names.some((one) => NUMERIC.test(segmentText(one).trim())) &&
+    taken.some((one) => NUMERIC.test(segmentText(one).trim()))
+  )
+}
+
+/** Top of the column names above a table's first rule: bold, or one in each column, and none outside the rule. */
+const topOfNames = (
+  { placed, taken }: RuledTable,
+  { from, to }: Rule,
+  { context, segments }: OfPage
+): number | undefined => {
+  const top = placed.y0
   const above = segments.filter(
     ({ baseline, size }) => baseline <= top + 1 && top - baseline < NAMED_ABOVE * size
   )
   const last = greatest(above.map(({ baseline }) => baseline))
-  const names = above.filter(({ baseline }) => last - baseline < 1)
+  const names = above.filter(({ baseline }) => last - baseline < 1).toSorted((a, b) => a.x0 - b.x0)
   const areNamed =
     names.length >= FEWEST_NAMES &&
-    names.every(
-      (one) => one.x0 > from - BESIDE && one.x1 < to + BESIDE && isBoldThroughout(one, context.fonts)
-    )
+    names.every((one) => one.x0 > from - BESIDE && one.x1 < to + BESIDE) &&
+    (names.every((one) => isBoldThroughout(one, context.fonts)) || nameEach(names, taken))
   return areNamed ? least(names.map(({ y0 }) => y0)) : undefined
 }
+
+/** Fewest rules above rows that no rule closes: above and below a head, and below a row. */
+const RULES_ABOVE = 3
 
 /** Rows of names are no more, where they hold figures. */
 const MOST_NAMES = 2
@@ -193,12 +224,17 @@ const tableBetween = (
   return { placed: { block: tableOf(all, context, headIn(all, headRows)), ...box }, taken }
 }
 
-/** The table between the first and the last of rules at these places, with the names above them if there are some. */
+/** The table between the first and the last of rules at these places, with the names above them and the rows below. */
 const tableAt = (...[ys, rule, page, lines]: Parameters<typeof tableBetween>): RuledTable | undefined => {
   const table = tableBetween(ys, rule, page, lines)
-  const names = table === undefined ? undefined : topOfNames(table.placed.y0, rule, page)
-  if (table === undefined || names === undefined) return table
-  return tableBetween([names, ...ys], rule, page, lines, true) ?? table
+  if (table === undefined) return undefined
+  const names = topOfNames(table, rule, page)
+  const isNamed = names !== undefined
+  const whole = isNamed ? (tableBetween([names, ...ys], rule, page, lines, true) ?? table) : table
+  const all = whole === table ? ys : [names ?? 0, ...ys]
+  if (all.length < RULES_ABOVE) return whole
+  const below = rowsBelow(whole.taken, whole.placed.y1, rule, page.segments, page.across)
+  return below === undefined ? whole : (tableBetween([...all, below], rule, page, lines, all !== ys) ?? whole)
 }
 
 /** The tables between lines at these places, each as long as it may be. */

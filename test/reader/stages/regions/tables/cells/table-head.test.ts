@@ -212,3 +212,51 @@ describe("labels above values", () => {
     assert.strictEqual(count(labels(7, ["Room 1", "Room 2", "Room 3"], VALUES), 'th scope="col"'), 0)
   })
 })
+
+describe("names of columns that are figures, and labels beside values", () => {
+  const bold = (is: (row: number, column: number) => boolean) => (row: number, column: number) =>
+    is(row, column) ? { font: FONT.bold } : {}
+  const trains = [
+    ["4201", "4203", "4205"],
+    ["5.10", "5.30", "5.50"],
+    ["5.18", "5.38", "5.58"]
+  ]
+
+  it("are a head where they are bold and count from left to right, and none where they are sums or all is bold", () => {
+    const html = (rows: ReadonlyArray<ReadonlyArray<string>>, is: (row: number) => boolean) =>
+      headOf(htmlOf({ rows, look: bold(is) }))
+    assert.include(
+      html(trains, (row) => row === 0),
+      "4203"
+    )
+    assert.strictEqual(
+      html(trains, () => true),
+      ""
+    )
+    const sums = [["4201", "402", "12"], ...trains.slice(1)]
+    assert.strictEqual(
+      html(sums, (row) => row === 0),
+      ""
+    )
+  })
+
+  it("a first row of labels and values is none where the label is bold in each row", () => {
+    const rows = [
+      ["Patient", "Marta Lind"],
+      ["Born", "in May"],
+      ["Number", "unknown yet"]
+    ]
+    assert.strictEqual(headOf(htmlOf({ rows, look: bold((_, column) => column === 0) })), "")
+    assert.include(headOf(htmlOf({ rows, look: bold((row) => row === 0) })), "Patient")
+  })
+
+  it("a first row with a measure as those below is none, whatever its decimals", () => {
+    const rows = [
+      ["Energy", "92 kcal"],
+      ["Fat", "4.1 g"],
+      ["Sugar", "1.2 g"]
+    ]
+    assert.strictEqual(headOf(htmlOf({ rows })), "")
+    assert.include(headOf(htmlOf({ rows: [["Part", "Amount"], ...rows] })), "Amount")
+  })
+})
