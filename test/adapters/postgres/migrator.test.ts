@@ -144,7 +144,7 @@ describe("migrated database", () => {
           and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`
       const floating = yield* sql`select p.proname from pg_proc p
         where p.pronamespace = 'public'::regnamespace
-          and not coalesce(p.proconfig::text like '%search_path=%', false)
+          and p.prosqlbody is null and not coalesce(p.proconfig::text like '%search_path=%', false)
           and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`
       assert.deepStrictEqual([open, policies, granted, callable, floating], [[], [], [], [], []])
     }).pipe(Effect.provide(layerPostgres))
