@@ -119,7 +119,7 @@ layer(layerAll)("inline conversions", (it) => {
       assert.deepStrictEqual(yield* funds(owner), { credits: 7, held: 0, charged: 3 })
       const html = yield* textOf(resultKey)
       assert.match(html, /^<!doctype html>/)
-      assert.include(html, "<title>Annual report</title>")
+      assert.include(html, "<title>The Report</title>")
       assert.include(html, "Cats &lt;script&gt; and dogs")
       assert.match(html, /<img[^>]* alt="A cat"/)
       assert.include(html, `src="data:image/png;base64,${png.toString("base64")}"`)
