@@ -1,4 +1,4 @@
-import { Clock, Effect, type FileSystem, type Path } from "effect"
+import { Clock, Effect, type FileSystem, type Path, Result } from "effect"
 import { SqlClient } from "effect/sql"
 
 import type { DatabaseFacts } from "../../domain/doctor/database.ts"
@@ -44,6 +44,13 @@ const unsentMails = Effect.gen(function* () {
   Effect.catch(() => Effect.succeed(0))
 )
 
+/** Why a migrated database does not take what a send writes: a standby, a full disk. As readiness asks. */
+const whyUnwritable = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tried = yield* Effect.result(sql`select check_that_mail_can_be_written('doctor')`.unprepared)
+  return Result.isFailure(tried) ? failureText(reasonOf(tried.failure)) : undefined
+})
+
 /** Reads the database's version, its migrations (compared with this version's) and its clock. */
 export const examineDatabase = (
   files: MigrationFiles
@@ -76,8 +83,11 @@ export const examineDatabase = (
       // A database that is not migrated has no such table, which the migrations' verdict says.
       Effect.catch(() => Effect.succeed(0))
     )
+    const isMigrated =
+      migrations._tag === "Pending" && migrations.names.length + migrations.functions.length === 0
     return {
       _tag: "Reached" as const,
+      unwritable: isMigrated ? yield* whyUnwritable : undefined,
       waitingMails,
       unsentMails: yield* unsentMails,
       version: row!.version,

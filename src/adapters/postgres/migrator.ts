@@ -109,7 +109,10 @@ const selectApplied = Effect.gen(function* () {
 const refail = (cause: MigrationError | SqlError | Schema.SchemaError) =>
   cause._tag === "MigrationError"
     ? cause
-    : new MigrationError({ message: `the database was not migrated: ${cause.message}`, cause })
+    : new MigrationError({
+        message: `the database's migrations cannot be read or applied: ${isSqlError(cause) ? describe(cause) : cause.message}`,
+        cause
+      })
 
 /**
  * How long a lock on a table is waited for: what comes after waits behind us for as long, and a send waits no longer than

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 import { whyTooOld } from "../../domain/doctor/database.ts"
+import { MIGRATIONS_TABLE } from "./database-rights.ts"
 import { MigrationError } from "./migration-files.ts"
 
 /** What helps where a role's sessions have another setting than is needed. */
@@ -52,6 +53,13 @@ const NEEDED = [
 /** For a process that works on the database: fails where its sessions are not as needed. */
 export const requireSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const [hidden] = yield* sql<{ readonly role: string }>`select quote_ident(session_user) as role
+    where row_security_active(to_regclass(${MIGRATIONS_TABLE}))`.unprepared
+  if (hidden !== undefined)
+    return yield* new MigrationError({
+      message: `the role ${hidden.role} sees no rows of Postlane's tables`,
+      remedy: `connect as their owner, or have an administrator run "grant service_role to ${hidden.role}" and "alter role ${hidden.role} bypassrls"`
+    })
   for (const [name, needed] of NEEDED) {
     const [row] = yield* sql<{
       readonly found: string

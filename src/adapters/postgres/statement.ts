@@ -34,7 +34,7 @@ export const isAboutData = ({ cause }: { readonly cause?: unknown }): boolean =>
   isSqlError(cause) && DATA_CLASSES.has(sqlState(cause).slice(0, 2))
 
 /** Whether the same statement can succeed later. */
-const isTransient = (error: SqlError): boolean => {
+export const isTransient = (error: SqlError): boolean => {
   const state = sqlState(error)
   return error.isRetryable || state === READ_ONLY || OUTAGE_CLASSES.has(state.slice(0, 2))
 }

@@ -24,6 +24,8 @@ export type DatabaseFacts =
           }
         /** A file was changed or is missing, a session is not as the functions need it, or they could not be compared; `remedy` where the comparison knows it. */
         | { readonly _tag: "Broken"; readonly why: string; readonly remedy: string | undefined }
+      /** Why it does not take what a send writes. */
+      readonly unwritable: string | undefined
       /** Mails of convert-by-email that have been due for 15 minutes, and that no process works on. */
       readonly waitingMails: number
       /** Mails of the send queue that have been due for minutes while nothing of it was sent, a thousand of a category at most. */
@@ -105,6 +107,17 @@ const mailsVerdict = (waiting: number): ReadonlyArray<Verdict> =>
         })
       ]
 
+const unwritableVerdict = (why: string | undefined): ReadonlyArray<Verdict> =>
+  why === undefined
+    ? []
+    : [
+        fail({
+          what: "the database does not take what a send writes",
+          why,
+          do: "let DB_URL name the primary, or make room; until then mail goes out without suppression check, claim and row"
+        })
+      ]
+
 const unsentVerdict = (unsent: number): ReadonlyArray<Verdict> =>
   unsent === 0
     ? []
@@ -137,6 +150,7 @@ export const databaseVerdicts = (facts: DatabaseFacts): ReadonlyArray<Verdict> =
           do: "upgrade it"
         }),
     migrationsVerdict(facts.migrations),
+    ...unwritableVerdict(facts.unwritable),
     clockVerdict(facts.skewMs, facts.uncertaintyMs),
     ...facts.waiting.map(waitingVerdict),
     ...unsentVerdict(facts.unsentMails),

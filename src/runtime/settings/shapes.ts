@@ -199,7 +199,15 @@ export const databaseUrl = parsed("must look like postgres://user@host:5432/data
     url.hostname !== "" &&
     url.pathname.length > 1
   return isComplete ? value : undefined
-}).check(decodable)
+}).check(
+  decodable,
+  // The driver passes over parameters that it does not know: the password would go over the network as it is.
+  address(
+    ({ searchParams }) =>
+      ![...searchParams.keys()].some((name) => name !== "sslmode" && /ssl|tls/i.test(name)),
+    "must ask for TLS by sslmode=require, and by no other parameter; Node reads the authority of a certificate from NODE_EXTRA_CA_CERTS"
+  )
+)
 
 /** A `redis:` or `rediss:` URL with a host; it may hold a password. */
 export const redisUrl = parsed("must look like redis://host:6379 or rediss://host:6379", (value) => {

@@ -26,6 +26,13 @@ describe("the examination of the database", () => {
       // One machine, one clock.
       assert.isBelow(Math.abs(sound.skewMs), sound.uncertaintyMs + 1_000)
 
+      assert.isUndefined(sound.unwritable)
+      yield* sql`create function no_room() returns trigger language plpgsql as
+        $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`
+      yield* sql`create trigger full_disk before insert on email_log for each row execute function no_room()`
+      assert.deepInclude(yield* examineDatabase(MIGRATIONS), { unwritable: "could not extend file" })
+      yield* sql`drop trigger full_disk on email_log`
+      yield* sql`drop function no_room`
       assert.deepStrictEqual(sound.waiting, [])
       for (const [queue, minutes, held] of [
         ["nobody", 3, null],

@@ -312,6 +312,25 @@ describe("a server or a role that cannot bear the migrations", () => {
           union select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
           and not has_table_privilege('service_role', oid, 'select')`)
         assert.deepStrictEqual(yield* Effect.provide(closed, asLeast), [])
+
+        // A role that is no owner has to see rows itself: what its group may see it does not inherit.
+        yield* Effect.provide(run("create role clerk login"), administrator)
+        least.username = "clerk"
+        const asClerk = Layer.fresh(
+          Layer.mergeAll(layerSqlClient, NodeServices.layer).pipe(
+            Layer.provideMerge(layerSingle({ url: Redacted.make(least.href) }))
+          )
+        )
+        const looks = () => Effect.provide(Layer.fresh(asClerk))(pending(MIGRATIONS))
+        for (const statement of ["grant service_role to clerk", "alter role clerk bypassrls"]) {
+          const error = yield* Effect.flip(looks())
+          assert.include(error.message, "the role clerk sees no rows")
+          assert.include("remedy" in error ? error.remedy : "", statement)
+          yield* Effect.provide(run(statement), administrator)
+        }
+        assert.deepStrictEqual((yield* looks()).missing, [])
+        yield* Effect.provide(run("revoke service_role from clerk"), administrator)
+        assert.include((yield* Effect.flip(looks())).message, "permission denied for table")
       }).pipe(Effect.scoped)
   )
 })

@@ -52,6 +52,7 @@ describe("the database", () => {
       skewMs: 0,
       uncertaintyMs: 0,
       waiting: [],
+      unwritable: undefined,
       waitingMails: 0,
       unsentMails: 0,
       ...facts
@@ -60,6 +61,12 @@ describe("the database", () => {
   it("a send queue that nobody works off", () => {
     assert.deepStrictEqual(complaints(reached({ unsentMails: 2 })), [
       "fail: 2 mails of the send queue are due, and no process sends them"
+    ])
+  })
+
+  it("one that takes no rows, a standby or a full disk", () => {
+    assert.deepStrictEqual(complaints(reached({ unwritable: "no room" })), [
+      "fail: the database does not take what a send writes"
     ])
   })
 

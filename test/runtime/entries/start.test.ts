@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Server } from "node:net"
 
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 
 import { connectionsOf, layerSingle, WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { requireMigrated } from "../../../src/runtime/compose/database/database-start.ts"
@@ -201,13 +201,44 @@ describe.concurrent("the start", () => {
           assert.deepStrictEqual(more, [])
           assert.include(told, `${setting} = ${value}, and its functions need ${needed}`)
           const remedy = /alter role .+? = '[^']+'/.exec(told)?.[0] ?? ""
-          // The library, too, asks this first.
+          // A function on AWS, too, asks this first.
           const look = requireMigrated({ url: Redacted.make(url) })
           assert.include((yield* Effect.flip(look)).message, remedy)
           yield* admin(remedy)
           yield* look
         }).pipe(Effect.scoped, Effect.provide(layerDatabase))
     )
+
+  it.live("a look at the migrations that the server breaks off may be repeated", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const admin = Layer.fresh(layerSingle({ url: Redacted.make(url) }))
+      const error = yield* WriteSql.use((sql) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`lock table postlane_migrations in access exclusive mode`
+            const looking = yield* Effect.forkScoped(
+              Effect.flip(requireMigrated({ url: Redacted.make(url) }))
+            )
+            yield* Effect.promise(() =>
+              until("the look waits, and is broken off", async () => {
+                const rows = await Effect.runPromise(
+                  WriteSql.use(
+                    (own) => own`select pg_terminate_backend(pid) from pg_locks
+                      where relation = 'postlane_migrations'::regclass and not granted`
+                  ).pipe(Effect.provide(Layer.fresh(layerSingle({ url: Redacted.make(url) }))))
+                )
+                return rows.length > 0
+              })
+            )
+            return yield* Fiber.join(looking)
+          })
+        )
+      ).pipe(Effect.provide(admin))
+      assert.strictEqual(error.mayPass, true, error.message)
+      yield* requireMigrated({ url: Redacted.make(url) })
+    }).pipe(Effect.scoped, Effect.provide(layerDatabase))
+  )
 
   it.live("npm run serve is not ready while the database has no room for a row", () =>
     Effect.gen(function* () {

@@ -275,6 +275,28 @@ describe("settings", () => {
     }
   })
 
+  it("a way to ask for TLS that the driver passes over is refused, with what to write", () => {
+    for (const [parameter, works] of [
+      ["ssl=true", false],
+      ["ssl", false],
+      ["sslMode=require", false],
+      ["sslrootcert=/etc/ca.pem", false],
+      ["sslmode=require&sslcert=/c", false],
+      ["tls=1", false],
+      ["sslmode=verify-full", true],
+      ["connect_timeout=5&application_name=ssl", true],
+      ["", true]
+    ] as const) {
+      const decoded = decodeSettings({ DB_URL: `postgres://u:own@h/d?${parameter}` }, EMBEDDED)
+      if (works) assert.isTrue(Result.isSuccess(decoded), parameter)
+      else {
+        const [problem, ...more] = Result.getOrThrow(Result.flip(decoded))
+        assert.deepStrictEqual([problem?.setting, more], ["DB_URL", []], parameter)
+        assert.include(problem?.message, "sslmode=require")
+      }
+    }
+  })
+
   it("a fallback equal to the primary is ignored", () => {
     const settings = decode({ EMAIL_PRIMARY: "provider_b", EMAIL_FALLBACK: "provider_b" })
     assert.isUndefined(settings.sending.fallback)

@@ -6,6 +6,7 @@ import * as Postgres from "../../../adapters/postgres/client.ts"
 import { isUnlimited } from "../../../adapters/postgres/database-rights.ts"
 import type { MigrationError } from "../../../adapters/postgres/migration-files.ts"
 import { migrate, pending } from "../../../adapters/postgres/migrator.ts"
+import { isTransient } from "../../../adapters/postgres/statement.ts"
 import { connectionsAtOnce, keepsTransactions, whyReadOnly } from "../../../adapters/postgres/usability.ts"
 import { withDeadline } from "../../../application/deadline.ts"
 import { MIGRATIONS, typed } from "../../process/package.ts"
@@ -55,7 +56,10 @@ const onDatabase = <A>(
       const why = whyNotConnected(cause)
       const remedy = error._tag === "MigrationError" && error.remedy !== undefined ? `: ${error.remedy}` : ""
       return why === undefined
-        ? new CannotStart({ message: `${shownUrl(options.url)}: ${error.message}${remedy}` })
+        ? new CannotStart({
+            message: `${shownUrl(options.url)}: ${error.message}${remedy}`,
+            mayPass: isSqlError(cause) && isTransient(cause)
+          })
         : new CannotStart({
             message: `The database ${shownUrl(options.url)} cannot be reached: ${why}. Is it running, and is DB_URL right?`,
             mayPass: true,
