@@ -66,7 +66,13 @@ const consumer = `
 import { type SendRequest, type SendResult, sendEmail } from "postlane"
 import { sendEmail as sendOnEdge } from "postlane/edge"
 import mailWorker from "postlane/edge-email"
-import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
+import {
+  auditDigest,
+  type EdgeFunction,
+  handleFunction,
+  providerAEventsFetcher,
+  providerAWebhook
+} from "postlane/functions"
 import { createClient, unwrap } from "postlane/client"
 import { makeClient } from "postlane/client/effect"
 import { postlaneTransport } from "postlane/nodemailer"
@@ -82,6 +88,11 @@ export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
 export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
 export const routes: EdgeFunction = mailWorker.fetch
+interface ServeHandlerInfo {
+  readonly remoteAddr: object
+  readonly completed: Promise<void>
+}
+export const onDeno: (request: Request, info: ServeHandlerInfo) => Promise<Response> = handleFunction
 export const dropIns = [new Resend("re_key"), postlaneTransport()]
 const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
 export const accepted: string = unwrap(await client.sending.email({ body: request })).status
