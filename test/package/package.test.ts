@@ -66,7 +66,13 @@ const consumer = `
 import { type SendRequest, type SendResult, sendEmail } from "postlane"
 import { sendEmail as sendOnEdge } from "postlane/edge"
 import mailWorker from "postlane/edge-email"
-import { auditDigest, type EdgeFunction, providerAEventsFetcher, providerAWebhook } from "postlane/functions"
+import {
+  auditDigest,
+  type EdgeFunction,
+  handleFunction,
+  providerAEventsFetcher,
+  providerAWebhook
+} from "postlane/functions"
 import { createClient, unwrap } from "postlane/client"
 import { makeClient } from "postlane/client/effect"
 import { postlaneTransport } from "postlane/nodemailer"
@@ -82,6 +88,11 @@ export const answer: string = result.ok ? result.status : result.error
 export const both: ReadonlyArray<typeof sendOnEdge> = [sendEmail, sendOnEdge]
 export const functions: ReadonlyArray<EdgeFunction> = [providerAWebhook, providerAEventsFetcher, auditDigest]
 export const routes: EdgeFunction = mailWorker.fetch
+interface ServeHandlerInfo {
+  readonly remoteAddr: object
+  readonly completed: Promise<void>
+}
+export const onDeno: (request: Request, info: ServeHandlerInfo) => Promise<Response> = handleFunction
 export const dropIns = [new Resend("re_key"), postlaneTransport()]
 const client = createClient({ baseUrl: "https://mail.example.com", secret: "s" })
 export const accepted: string = unwrap(await client.sending.email({ body: request })).status
@@ -113,13 +124,13 @@ export const fields = async (mail: CreateEmailOptions): Promise<string> => {
   const { data, error } = await resend.emails.create(mail)
   return error === null ? data.id : [error.name, error.statusCode, error.message].join(" ")
 }
-// @ts-expect-error A mail without a sender is still an error where no template names one.
-void resend.emails.send({ to: "a@x.test", subject: "s", text: "t" })
 `
 
-/** The same with a request that has no subject: the types must refuse it. */
+/** The same with a request that has no subject, or a mail of Resend's SDK without a sender: the types must refuse it. */
 const mistaken = `
 import { sendEmail } from "postlane"
+import { Resend } from "postlane/resend"
+await new Resend("re_key").emails.send({ to: "a@x.test", subject: "s", text: "t" })
 await sendEmail({ to: "a@x.test", text: "t", category: "transactional", source: "api:test" })
 `
 
@@ -327,6 +338,7 @@ describe("the published package", () => {
       const errors = output.split("\n").filter((line) => line.includes("error TS"))
       assert.isTrue(errors.length > 0 && errors.every((line) => line.startsWith("mistaken.ts(")), output)
       assert.match(output, /'subject' is missing/)
+      assert.match(output, /mistaken\.ts\(4,/)
     }
   )
 

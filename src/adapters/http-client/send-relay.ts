@@ -37,7 +37,19 @@ const provesNothingSent = (status: number, problem: typeof Problem.Type | undefi
   REFUSALS.has(status) ||
   (problem?.code === "EMAIL_FAILED" && (problem.kind === "rejected" || problem.kind === "unavailable"))
 
-const isTaken = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
+const decodeTaken = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ ok: Schema.optionalKey(Schema.Literal(true)) }))
+)
+
+interface RelayAnswer {
+  readonly status: number
+  readonly said: string
+  readonly problem: typeof Problem.Type | undefined
+}
+
+/** Whether the relay took the mail: another server at its address, or a page in front of it, answers 200 too. */
+const isTaken = ({ said, status }: RelayAnswer): boolean =>
+  status >= 200 && status < 300 && Option.isSome(decodeTaken(said))
 
 /** The relay over HTTP with `fetch`, which runs where there is no Node. */
 export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] => {
@@ -55,7 +67,7 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
 
   const post = (body: object) =>
     Effect.tryPromise({
-      try: async (signal) => {
+      try: async (signal): Promise<RelayAnswer> => {
         const response = await fetch(url, {
           method: "POST",
           headers: { "content-type": "application/json", "x-proxy-secret": secret },
@@ -67,10 +79,9 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
         const text = boundedBody(MAX_ANSWER)
         for await (const chunk of response.body ?? []) text.add(chunk)
         const { status } = response
-        return {
-          status,
-          problem: status < 300 ? undefined : Option.getOrUndefined(decodeProblem(text.text()))
-        }
+        const said = text.text()
+        const problem = status < 300 ? undefined : Option.getOrUndefined(decodeProblem(said))
+        return { status, said, problem }
       },
       catch: () => failed("the connection failed", false)
     })
@@ -94,7 +105,10 @@ export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] =
           const { problem, status } = answer
           if (isTaken(answer)) return Effect.succeed("sent" as const)
           if (status === 422) return Effect.succeed("suppressed" as const)
-          const detail = problem?.detail ?? problem?.code ?? "without a problem document"
+          const detail =
+            problem?.detail ??
+            problem?.code ??
+            "without an answer of the relay: look at INTERNAL_SEND_EMAIL_URL"
           return Effect.fail(failed(`${status} ${detail}`, provesNothingSent(status, problem)))
         })
       )

@@ -105,12 +105,11 @@ export const makeSesProvider = Effect.fnUntraced(function* (
       ).pipe(
         Effect.tap(({ $metadata }) => answeredWith($metadata.httpStatusCode)),
         Effect.tapError(() => answeredWith(refusedWith)),
-        Effect.flatMap(({ MessageId }) => {
-          const messageId = idOf(MessageId)
-          return messageId === undefined
-            ? Effect.fail(failure("ambiguous", "the provider answered without a message id"))
-            : Effect.succeed({ messageId })
-        }),
+        Effect.map(({ MessageId }) => ({ messageId: idOf(MessageId) ?? "" })),
+        Effect.filterOrFail(
+          ({ messageId }) => messageId !== "",
+          () => failure("ambiguous", "the provider answered without a message id")
+        ),
         (asked) => Effect.andThen(asksServer(server), asked)
       )
     })

@@ -120,9 +120,8 @@ export interface MessageDefaults {
 }
 
 /**
- * Headers with a separate field in the request, or that steer delivery: callers may not set them (MAIL-11). The last are orders to the service
- * behind a provider or a relay (Amazon SES, SendGrid, SparkPost, Mailgun, Postmark, Mandrill, Mailjet, Brevo): they name other recipients,
- * or have a mail that was accepted thrown away.
+ * Headers with a separate field in the request, or that steer delivery: callers may not set them (MAIL-11). The last are orders to Amazon SES,
+ * SendGrid, SparkPost, Mailgun, Postmark, Mandrill, Mailjet or Brevo behind a relay, such as other recipients, or to drop an accepted mail.
  */
 const RESERVED_HEADER =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|return-path|message-id|dkim-signature|mime-version|content-.*|received|resent-.*|x-(?:smtpapi|msys-api|(?:ses|mailgun|pm|mc|mj|mailin|sib)-.*))$/i

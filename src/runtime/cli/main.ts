@@ -33,8 +33,21 @@ export const runWith = (args: ReadonlyArray<string>) =>
 /** Exit code where the reader of our output is gone (`postlane log | head`): that of SIGPIPE. */
 const PIPE_CLOSED = 141
 
+/** How the process ends where its output cannot be written: without a word only if nobody reads it any more. */
+export const endOfOutput = ({
+  code,
+  message
+}: NodeJS.ErrnoException): { readonly code: number; readonly words: string } =>
+  code === "EPIPE"
+    ? { code: PIPE_CLOSED, words: "" }
+    : { code: 1, words: `The output cannot be written, and is not whole: ${message}\n` }
+
 const endWithReader = Effect.sync(() => {
-  process.stdout.on("error", () => process.exit(PIPE_CLOSED))
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    const { code, words } = endOfOutput(error)
+    process.stderr.write(words)
+    process.exit(code)
+  })
   process.stderr.on("error", () => undefined)
 })
 

@@ -83,7 +83,7 @@ export const settings = Command.make("settings", { name }, (input) =>
           SETTINGS.map(({ name: own }) => own)
         )
         return yield* new CommandFailed({
-          message: `There is no setting ${asked}${near === undefined ? "" : `; is it ${near}?`} All of them: postlane settings`
+          message: `There is no setting ${asked}${near === undefined ? "." : `; is it ${near}?`} All of them: postlane settings`
         })
       }
       yield* print({ json: { settings: found }, text: found.map(entryOf).join("\n\n") })

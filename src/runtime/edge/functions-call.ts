@@ -12,7 +12,7 @@ import { closeConnections } from "./close-connections.ts"
  * A function of the edge: a request and the bindings that hold its settings; without bindings (Deno, Bun), the process environment where
  * the runtime has one. It never rejects.
  */
-export type EdgeFunction = (request: Request, env?: Readonly<Record<string, unknown>>) => Promise<Response>
+export type EdgeFunction = (request: Request, env?: object) => Promise<Response>
 
 /** What one function does. */
 interface FunctionParts {

@@ -77,6 +77,15 @@ describe("the relay over HTTP", () => {
     ["reset", "unknown"],
     ["reset-after", "unknown"],
     ["truncated-200", "unknown"],
+    // Another server at the relay's address, a sign-in page, an upkeep page: no mail was taken.
+    [
+      { reply: { status: 200, headers: { "content-type": "text/html" }, body: "<html>Welcome</html>" } },
+      "unknown"
+    ],
+    [{ reply: { status: 200, body: "" } }, "unknown"],
+    [{ reply: { status: 200, body: "[]" } }, "unknown"],
+    [{ reply: { status: 200, body: { ok: false } } }, "unknown"],
+    [{ reply: { status: 202, body: { ok: true, status: "queued" } } }, "sent"],
     [{ reply: { status: 302, headers: { location: "/elsewhere" } } }, "unknown"]
   ] as const)("%j: %s", async (outcome, expected) => {
     expect(await send(outcome)).toBe(expected)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
+import { endOfOutput } from "../../../src/runtime/cli/main.ts"
 import { layerDatabase, layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
 import { makeFolder, runChild } from "../../support/processes/child.ts"
 
@@ -43,6 +44,13 @@ describe.concurrent("the process postlane", () => {
       assert.include(slip.err, "doctor")
     })
   )
+
+  it("ends without a word where its reader is gone, and says it where the disk is full", () => {
+    const failing = (code: string) => endOfOutput(Object.assign(new Error(`${code}: write`), { code }))
+    assert.deepStrictEqual(failing("EPIPE"), { code: 141, words: "" })
+    assert.strictEqual(failing("ENOSPC").code, 1)
+    assert.match(failing("ENOSPC").words, /cannot be written, and is not whole: ENOSPC/)
+  })
 
   it.live("works on a configured database: output holds the result alone, notes go to the error output", () =>
     Effect.gen(function* () {

@@ -64,9 +64,7 @@ describe("a function that is handed no bindings", () => {
     }
     const others = [new ServeHandlerInfo(), { port: 3000, hostname: "localhost" }, { waitUntil() {} }]
     for (const other of [...others, null, "text"])
-      expect(
-        (await auditDigest(digest("of-the-process"), other as object as Record<string, unknown>)).status
-      ).toBe(500)
+      expect((await auditDigest(digest("of-the-process"), other as object)).status).toBe(500)
   })
 
   it("takes nothing from the process where there are bindings", async () => {
