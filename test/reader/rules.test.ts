@@ -99,6 +99,13 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     ...[136, 148, 160, 172, 184].map((y, at) => run(String(54 + at), 35, y, { size: 5 })),
     ...[160, 172, 184].map((y) => run("const river = stones(and, the, sea)", 60, y, code))
   ),
+  "runs:initials": only(
+    "Every river",
+    run("E", 60, 124, { size: 36 }),
+    run("Of stones", 300, 60),
+    run("very river of the county", 80, 108),
+    run("has a stone and a margin", 80, 120)
+  ),
   "runs:accented-letters": only("ĝ", run("of ˆ", 60, 100), run("g is", 75.5, 100, { font: FONTS.length })),
   "runs:spaced-words": only(
     ">NOTICE<",

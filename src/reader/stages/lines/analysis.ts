@@ -3,6 +3,7 @@ import { withAccentedLetters } from "../runs/accented-letters.ts"
 import { drawnBullets, letterBullets } from "../runs/bullets.ts"
 import { withDrawnBoxes } from "../runs/drawn-boxes.ts"
 import { withDrawnRatings } from "../runs/drawn-ratings.ts"
+import { withInitials } from "../runs/initials.ts"
 import { withSpacedWords } from "../runs/spaced-words.ts"
 import { withStrikes } from "../runs/strikes.ts"
 import { uprightPage } from "../runs/turned.ts"
@@ -49,6 +50,11 @@ export const RUN_STAGES: ReadonlyArray<RunStage> = [
     id: "line-numbers",
     why: "numbers in the margin of a draft belong to no line of text",
     run: (runs, { width }, numberedAt) => withoutLineNumbers(runs, width, numberedAt)
+  },
+  {
+    id: "initials",
+    why: "a letter that reaches down over several lines begins the word behind it",
+    run: withInitials
   },
   {
     id: "accented-letters",

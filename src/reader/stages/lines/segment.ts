@@ -87,16 +87,6 @@ const append = (open: Open, run: TextRun, raise: Piece["raise"]): void => {
   }
 }
 
-/**
- * True when a run continues the word of a paragraph's initial, which reaches down into the next line: no mark is as
- * high.
- */
-const followsInitial = ({ baseline, pieces }: Open, run: TextRun): boolean =>
-  pieces.length === 1 &&
-  /^\p{Lu}$/u.test(pieces[0]?.text ?? "") &&
-  baseline - run.baseline >= run.size &&
-  /^\p{L}/u.test(run.text)
-
 /** How a run continues the segment before it in the stream; undefined where it does not. */
 const continuation = (
   open: Open,
@@ -113,7 +103,6 @@ const continuation = (
   if (Math.abs(shift) > RAISED_HIGH * size) return undefined
   // A small capital tucked into the word is a letter of it: the A of TeX's logos.
   if (smaller && gap < -SAME_BASELINE * size && /^\p{Lu}$/u.test(run.text.trim())) return "same"
-  if (followsInitial(open, run)) return "same"
   if (smaller) return shift > 0 ? "sup" : "sub"
   if (isFullMark(open, run, next)) return "sup"
   // The segment so far is a mark (a footnote's number) before the text that it belongs to.

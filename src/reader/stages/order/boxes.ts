@@ -33,12 +33,32 @@ const holdsListing = (
   return lines > 1
 }
 
+/** Most lines of a label, and the length of its longest one; least mean length of the lines at its side. */
+const LABEL_LINES = 3
+const LABEL = 24
+const PROSE = 28
+/** How near two baselines of one row are, in font sizes. */
+const SAME_ROW = 0.15
+
+/** Whether a box holds a short label, such as a word of warning, and lines of prose at its side that are no row with it. */
+const holdsLabel = (box: Box, segments: ReadonlyArray<Segment>): boolean => {
+  const inside = segments.filter((segment) => touches(segment, box, -SLACK))
+  const isShort = inside.every((one) => liesIn(one, box, SLACK) && one.characters <= LABEL)
+  if (inside.length === 0 || inside.length > LABEL_LINES || !isShort) return false
+  const beside = segments.filter((one) => one.y1 > box.y0 && one.y0 < box.y1 && !inside.includes(one))
+  const letters = beside.reduce((sum, { characters }) => sum + characters, 0)
+  const rows = inside.filter(({ baseline, size }) =>
+    beside.some((one) => Math.abs(one.baseline - baseline) < SAME_ROW * size)
+  )
+  return beside.length > 1 && letters >= PROSE * beside.length && rows.length < inside.length
+}
+
 /** True when two boxes are side by side, or one above the other, without room between: they are cells. */
 const areCells = (a: Box, b: Box): boolean =>
   touches(a, b, SLACK) && !liesIn(a, b, SLACK) && !liesIn(b, a, SLACK)
 
 /**
- * Areas with a frame or a background that hold a listing: they are read separately from the text next to them.
+ * Areas with a frame or a background that hold a listing or a label: they are read separately from the text next to them.
  * `isCode`: true for a segment in typewriter.
  */
 export const boxesOf = (
@@ -54,6 +74,8 @@ export const boxesOf = (
   )
   if (large.length > MOST_BOXES) return []
   return large.filter(
-    (box) => holdsListing(box, segments, isCode) && !large.some((other) => areCells(box, other))
+    (box) =>
+      (holdsListing(box, segments, isCode) || holdsLabel(box, segments)) &&
+      !large.some((other) => areCells(box, other))
   )
 }

@@ -101,7 +101,7 @@ export const withDrawnBoxes = (page: PageContent): PageContent => {
   if (boxes.length < FEWEST || !areOvals) return page
   const taken = new Set<Drawing>()
   const ticks = new Set<TextRun>()
-  const runs = boxes.map(({ beside, box, shape }): TextRun => {
+  const signs = boxes.map(({ beside, box, shape }): readonly [TextRun, TextRun] => {
     const marks = paths.filter((path) => isMark(path, shape))
     const written = page.runs.filter((run) => isTick(run) && isIn(seen(run), box))
     for (const path of [...marks, ...paths.filter((one) => isBox(one) && isIn(one.box, box))]) taken.add(path)
@@ -110,17 +110,28 @@ export const withDrawnBoxes = (page: PageContent): PageContent => {
     const near = SPACE * beside.size
     const x0 = beside.box.x1 < box.x0 ? Math.min(box.x0, beside.box.x1 + near) : box.x0
     const x1 = beside.box.x0 > box.x1 ? Math.max(box.x1, beside.box.x0 - near) : box.x1
-    return {
+    const sign = {
       ...beside,
       text: marks.length + written.length > 0 ? "☒" : "☐",
       box: { ...beside.box, x0, x1 },
       edges: [x0, x1],
       hyphenated: false
     }
+    return [beside, sign]
   })
+  // Tags have the runs of an element in their order: each box is next to its words.
+  const by = Map.groupBy(signs, ([beside]) => beside)
+  const withSigns = (run: TextRun): ReadonlyArray<TextRun> => {
+    const own = (by.get(run) ?? []).map(([, sign]) => sign)
+    const [before, after] = [
+      own.filter((one) => one.box.x0 < run.box.x0),
+      own.filter((one) => one.box.x0 >= run.box.x0)
+    ]
+    return [...before, run, ...after]
+  }
   return {
     ...page,
     drawings: page.drawings.filter((drawing) => !taken.has(drawing)),
-    runs: [...page.runs.filter((run) => !ticks.has(run)), ...runs]
+    runs: page.runs.filter((run) => !ticks.has(run)).flatMap(withSigns)
   }
 }

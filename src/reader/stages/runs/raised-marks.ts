@@ -10,6 +10,16 @@ export const RAISED_HIGH = 0.75
 /** Greatest distance of a note's words behind its raised mark, in font sizes: a tab. */
 const TAB = 5
 
+/** Whether a line, or a part of it, is raised over another, or the other over it: marks and indices are. */
+export const isRaised = (
+  a: { readonly baseline: number; readonly size: number },
+  b: { readonly baseline: number; readonly size: number }
+): boolean => {
+  const [small, large] = a.size < b.size ? [a, b] : [b, a]
+  const high = large.baseline - small.baseline
+  return small.size <= RAISED_SIZE * large.size && high > 0 && high < RAISED_HIGH * large.size
+}
+
 const NOTE_MARK = /^\s*(?:\d{1,3}|[*∗†‡§¶]{1,3})\s*$/u
 
 /** Whether words are the mark of a note, raised or not. */

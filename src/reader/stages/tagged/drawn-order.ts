@@ -2,6 +2,7 @@ import { addTo } from "../../model/lists.ts"
 import type { TextRun } from "../../model/page-content.ts"
 import { SAME_LINE } from "../lines/line.ts"
 import { hasFromRight } from "../lines/script-direction.ts"
+import { isRaised } from "../runs/raised-marks.ts"
 
 /** Greatest gap or overlap of neighbouring runs within a sentence, in font sizes. */
 const NEXT = 0.5
@@ -17,7 +18,7 @@ interface Row {
 }
 
 const isLevel = (a: TextRun, b: TextRun): boolean =>
-  Math.abs(a.baseline - b.baseline) <= SAME_LINE * Math.max(a.size, b.size)
+  isRaised(a, b) || Math.abs(a.baseline - b.baseline) <= SAME_LINE * Math.max(a.size, b.size)
 
 /** Whether each run is right behind the one before it, from left to right, and over none. */
 const areNext = (sorted: ReadonlyArray<TextRun>): boolean =>

@@ -15,7 +15,7 @@ const holdsBlocks = ({ children }: StructureElement): boolean =>
   )
 
 /** Whether all of an element is words: elements of a line, those that say nothing, and paragraphs that a link or the like has in it. */
-const isAllWords = ({ children, type }: StructureElement, depth = 0): boolean =>
+export const isAllWords = ({ children, type }: StructureElement, depth = 0): boolean =>
   depth < MAX_INLINE_DEPTH &&
   (INLINE.has(type) || PLAIN.has(type) || (type === "P" && depth > 0)) &&
   children.every((child) => !isStructure(child) || isAllWords(child, depth + 1))

@@ -45,6 +45,35 @@ const columnsOf = (
     : Array.from({ length: count }, (_, at) => acrossOf(full.flatMap((row) => row?.[at] ?? [])))
 }
 
+/** A cell that is not tagged. */
+const UNTAGGED: PlacedCell = {
+  cell: { blocks: [], header: undefined, colSpan: 1, rowSpan: 1 },
+  lines: []
+}
+
+/** Whether a row has fewer cells than there are columns, and none reaches over several or down into it. */
+const isShort = (row: Row, at: number, rows: ReadonlyArray<Row>, count: number): boolean =>
+  row.length < count &&
+  row.every(({ cell }) => cell.colSpan === 1) &&
+  !rows.slice(0, at + 1).some((above) => above.some(({ cell }) => cell.rowSpan > 1))
+
+/** A row whose empty cells are not tagged: each cell is in the column that it is drawn in, and in no other's. */
+const withUntagged = (
+  row: Row,
+  sorted: ReadonlyArray<Shown>,
+  columns: ReadonlyArray<Across>
+): Row | undefined => {
+  if (sorted.length !== row.length) return undefined
+  const places = sorted.map((one) =>
+    columns.flatMap((column, at) => (overlapAcross(column, one) ? [at] : []))
+  )
+  const isPlaced = places.every(
+    ([at, more], index) => at !== undefined && more === undefined && at > (places[index - 1]?.[0] ?? -1)
+  )
+  if (!isPlaced) return undefined
+  return columns.map((_, at) => sorted[places.findIndex(([place]) => place === at)]?.placed ?? UNTAGGED)
+}
+
 /** A row that is tagged in another order, as it is drawn; empty cells are where no words are. */
 const asDrawn = (row: Row, sorted: ReadonlyArray<Shown>, columns: ReadonlyArray<Across>): Row | undefined => {
   if (sorted.length === row.length) return sorted.map(({ placed }) => placed)
@@ -60,8 +89,8 @@ const asDrawn = (row: Row, sorted: ReadonlyArray<Shown>, columns: ReadonlyArray<
 }
 
 /**
- * Rows of a table with their cells as they are drawn, where tags put those of some rows in another order: programs tag what is
- * drawn last, and leave it at the end. Where all rows go from right to left, so does the table.
+ * Rows of a table with their cells as they are drawn, where tags put those of some rows in another order or leave empty ones out:
+ * programs tag what is drawn last, and leave it at the end. Where all rows go from right to left, so does the table.
  */
 export const rowsAsDrawn = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   const across = rows.map(acrossIn)
@@ -69,15 +98,20 @@ export const rowsAsDrawn = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
     const shown = row.filter(({ lines }) => lines.length > 0)
     return sorted === undefined || sorted.every(({ placed }, at) => placed === shown[at])
   }
+  const columns = columnsOf(rows, across)
   const disordered = rows.flatMap((row, at) => (isInOrder(row, across[at]) ? [] : [at]))
-  if (disordered.length === 0) return rows
+  const short = new Set(rows.flatMap((row, at) => (isShort(row, at, rows, columns.length) ? [at] : [])))
+  if (disordered.length + short.size === 0) return rows
   const isFromRight = rows.every((row, at) => {
     const shown = row.filter(({ lines }) => lines.length > 0)
     return across[at]?.every(({ placed }, place) => placed === shown.at(-1 - place)) ?? true
   })
   if (isFromRight || rows.flat().some(({ lines }) => lines.some(({ text }) => hasFromRight(text))))
     return rows
-  const columns = columnsOf(rows, across)
   const moved = new Set(disordered)
-  return rows.map((row, at) => (moved.has(at) ? (asDrawn(row, across[at] ?? [], columns) ?? row) : row))
+  return rows.map((row, at) => {
+    const shown = across[at] ?? []
+    if (short.has(at)) return withUntagged(row, shown, columns) ?? row
+    return moved.has(at) ? (asDrawn(row, shown, columns) ?? row) : row
+  })
 }

@@ -15,7 +15,13 @@ import { isCaptionBlock } from "../page/captions.ts"
 import { NUMERIC } from "../regions/tables/cells/table-cells.ts"
 import { headOf, type Looks } from "../regions/tables/cells/table-head.ts"
 import { rowsAsDrawn } from "./rows-as-drawn.ts"
-import { inlineSpans, isStructure, linesUnder, type TaggedContext } from "./tagged-content.ts"
+import {
+  inlineSpans,
+  isStructure,
+  linesUnder,
+  type StructureNode,
+  type TaggedContext
+} from "./tagged-content.ts"
 import { type PlacedCell, withDrawnSpans } from "./tagged-spans.ts"
 
 const elements = ({ children }: StructureElement): ReadonlyArray<StructureElement> =>
@@ -77,11 +83,15 @@ const inParts = (context: TaggedContext): TaggedContext => ({
 const itemOf = (node: StructureElement, context: TaggedContext, depth: number): Item => {
   const label = elements(node).find(({ type }) => type === "Lbl")
   const rest = node.children.filter((child) => child !== label)
-  const blocks = rest.flatMap((child) =>
+  const isBody = (child: StructureNode): child is StructureElement =>
     isStructure(child) && child.type === "LBody"
-      ? context.blocks(child.children, inParts(context), depth + 1, child)
-      : context.blocks([child], inParts(context), depth + 1)
-  )
+  const blocks = rest.flatMap((child, at) => {
+    if (isBody(child)) return context.blocks(child.children, inParts(context), depth + 1, child)
+    const before = rest[at - 1]
+    if (before !== undefined && !isBody(before)) return []
+    const end = rest.findIndex((one, index) => index > at && isBody(one))
+    return context.blocks(rest.slice(at, end === -1 ? undefined : end), inParts(context), depth + 1)
+  })
   if (label === undefined) return withoutMarker(blocks)
   const words = linesUnder([label], context.inline)
     .map(({ text }) => text)

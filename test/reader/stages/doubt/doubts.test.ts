@@ -120,7 +120,10 @@ describe("a page is doubted", () => {
     assert.deepEqual(table([head, ...rows, lone]), [])
     const withoutWords = [head, ...rows].map(([town = "", ...rest]) => [town, "", ...rest])
     assert.deepEqual(table(withoutWords), ["cells_left_over"])
-    assert.deepEqual(table([head, ["Norrvik", "12"], ...rows]), ["cells_left_over"])
+    // Where an empty cell is not tagged, the columns of full rows show which one it is.
+    assert.deepEqual(table([head, ["Norrvik", "12"], ...rows]), [])
+    const short = ["Norrvik", "12"]
+    assert.deepEqual(table([[...head.slice(0, 2), ""], short, short]), ["cells_left_over"])
     assert.deepEqual(table([head, ["All", "1|2|3", "4|5|6"], ...rows]), ["cells_left_over"])
     assert.deepEqual(table([head, ["All", "1|2|3", "4"], ...rows]), [])
   })

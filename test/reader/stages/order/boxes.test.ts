@@ -81,4 +81,19 @@ describe("the listing of a box", () => {
     const value = ground({ x0: 145, y0: 391, x1: 200, y1: 411 })
     assert.strictEqual(htmlBelowText(row, [value]), htmlBelowText(row))
   })
+
+  it("and so is a label, such as a word of warning, at the side of prose, but not one on a line of it", () => {
+    const words = lines(
+      "The parts that turn can crush fingers. Never reach into it while the lamp is lit.",
+      280,
+      420,
+      44
+    )
+    const labelled = (y: number, drawings: ReadonlyArray<Drawing>) =>
+      htmlBelowText([...words.slice(0, 1), run("DANGER", 210, y), ...words.slice(1), ...below], drawings)
+    const parted = /DANGER<.*The parts that turn can crush fingers\. Never reach into it while/s
+    assert.match(labelled(427, [ground(BOX)]), parted)
+    assert.notMatch(labelled(420, [ground(BOX)]), parted)
+    assert.notMatch(labelled(427, []), parted)
+  })
 })

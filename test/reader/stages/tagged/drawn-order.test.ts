@@ -43,4 +43,11 @@ describe("runs that are tagged in another order than they stand", () => {
     const hebrew = parts(100, "\u05d0\u05d1", "\u05d2\u05d3")
     assert.strictEqual(said(...tagged(hebrew, 1, 0)), "\u05d2\u05d3 \u05d0\u05d1")
   })
+
+  it("leaves a raised mark where it is: its line goes on behind it", () => {
+    const words = run("twenty minutes", 60, 100)
+    const mark = run("1", words.box.x1, 95, { size: 6 })
+    const end = run(".", mark.box.x1, 100)
+    assert.deepStrictEqual(inDrawnOrder([words, mark, end]), [words, mark, end])
+  })
 })

@@ -53,4 +53,35 @@ describe("inline elements between paragraphs", () => {
     const paragraphs = [tag("P", [0]), tag("P", [1]), tag("P", [2, 3])]
     assert.strictEqual(made(beside(3, words), tag("Document", paragraphs)).match(/<p>/g)?.length, 3)
   })
+
+  /** An item and a cell as browsers tag them: each stretch of words is an element that says nothing. */
+  const plain = (ids: ReadonlyArray<number>) => ids.map((mcid) => tag("NonStruct", [mcid]))
+
+  it("nor do elements that say nothing part the words of an item or a cell that go on in one another", () => {
+    const runs = beside(3, ["Open the valve", "V1", "of the pump"])
+    const item = tag("L", [tag("LI", plain([0, 1, 2]))])
+    assert.include(
+      made(runs, tag("Document", [item, tag("P", [3])])),
+      "<li>Open the valve V1 of the pump</li>"
+    )
+    const table = tag("Table", [tag("TR", [tag("TD", plain([0, 1, 2])), tag("TD", plain([3]))])])
+    assert.include(made(runs, tag("Document", [table])), "Open the valve V1 of the pump</td>")
+    const full = `Open the valve ${"of the pump ".repeat(3)}and`
+    const broken = [run(full, 60, 100, { mcid: 0 }), run("wait.", 60, 112, { mcid: 1 })]
+    assert.include(made(broken, tag("Document", [tag("L", [tag("LI", plain([0, 1]))])])), "and wait.</li>")
+  })
+
+  it("but leave those apart that are labels and values, or end a sentence", () => {
+    const parted = (first: string) =>
+      made(
+        [run(first, 60, 100, { mcid: 0 }), run("Brandt", 60, 112, { mcid: 1 })],
+        tag("Document", [tag("L", [tag("LI", plain([0, 1]))])])
+      )
+    assert.notInclude(parted("Family name"), "name Brandt")
+    assert.notInclude(parted("The valve of the pump turns to the left."), "left. Brandt")
+    assert.notInclude(
+      made(beside(60, ["Open", "the valve"]), tag("Document", plain([0, 1, 2]))),
+      "Open the valve"
+    )
+  })
 })

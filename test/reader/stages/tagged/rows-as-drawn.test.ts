@@ -97,4 +97,15 @@ describe("cells of a tagged row", () => {
       ["r0c0 r0c1", "r1c0 r1c1", "r2c0 r2c1"]
     )
   })
+
+  it("have a column of their own where an empty one is not tagged", () => {
+    assert.deepEqual(
+      rowsOf([
+        ["0", "1", "2"],
+        ["1", "2"],
+        ["0", "2"]
+      ]),
+      ["r0c0 r0c1 r0c2", " r1c1 r1c2", "r2c0  r2c2"]
+    )
+  })
 })

@@ -33,6 +33,7 @@ import {
   type Rules,
   rulesOf
 } from "../grid/rules.ts"
+import { withRowsBetween } from "../grid/striped-rows.ts"
 import { withoutWordGrounds } from "../grid/word-grounds.ts"
 import { openTables, type RuledTable } from "./open-tables.ts"
 
@@ -323,8 +324,8 @@ export const ruledTables = (
     for (const segment of found.taken) taken.add(segment)
   }
   // From the top down: a grid takes no names that a grid above it has.
-  const topOf = ({ across }: Rules): number => least(across.map(({ at }) => at))
-  for (const network of networks(rules).toSorted((a, b) => topOf(a) - topOf(b))) {
+  const words = segments.filter(hasWords)
+  for (const network of withRowsBetween(networks(rules), words)) {
     if (isCross(network)) continue
     const drawn = closedRules(network, page.width)
     const closed = closedBySides(drawn)
@@ -333,7 +334,6 @@ export const ruledTables = (
     const isOpen = closed.down.length > drawn.down.length
     accept(gridTable(isOpen ? withColumns(grid, segments) : grid, segments, context, taken))
   }
-  const words = segments.filter(hasWords)
   const pictures = segments.filter(({ picture }) => picture !== undefined)
   const level = [...rules.across, ...barsOf(drawings)]
   for (const grid of rowGrids(level, words)) accept(gridTable(grid, [...words, ...pictures], context, taken))
