@@ -37,9 +37,10 @@ const provesNothingSent = (status: number, problem: typeof Problem.Type | undefi
   REFUSALS.has(status) ||
   (problem?.code === "EMAIL_FAILED" && (problem.kind === "rejected" || problem.kind === "unavailable"))
 
-const decodeTaken = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ ok: Schema.optionalKey(Schema.Literal(true)) }))
+const decodeNotOk = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ ok: Schema.Literal(false) }))
 )
+const PAGE = /^\s*</u
 
 interface RelayAnswer {
   readonly status: number
@@ -47,9 +48,9 @@ interface RelayAnswer {
   readonly problem: typeof Problem.Type | undefined
 }
 
-/** Whether the relay took the mail: another server at its address, or a page in front of it, answers 200 too. */
+/** Whether the relay took the mail. A page says otherwise: another server at its address, or one in front of it, answers 200 too. */
 const isTaken = ({ said, status }: RelayAnswer): boolean =>
-  status >= 200 && status < 300 && Option.isSome(decodeTaken(said))
+  status >= 200 && status < 300 && !PAGE.test(said) && Option.isNone(decodeNotOk(said))
 
 /** The relay over HTTP with `fetch`, which runs where there is no Node. */
 export const makeSendRelay = (options: SendRelayOptions): SendRelay["Service"] => {
