@@ -4,7 +4,7 @@ import { Effect, Layer, Logger, References, Stream } from "effect"
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
-import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
@@ -159,6 +159,28 @@ layer(laneWorld, { excludeTestServices: true })(
           assert.strictEqual((yield* rowOf(jobId))?.end_state, "Stopped")
           assert.lengthOf(yield* ledger, 1)
         })
+    )
+
+    it.effect("that cannot be collected is logged with the reason", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const objects = yield* BatchObjects
+        const { jobId, settings } = yield* submitted
+        const { layers, lines } = logged("Warn")
+        const ways: ReadonlyArray<Partial<typeof objects>> = [
+          { list: () => Stream.empty },
+          { get: (key: string) => Stream.fail(new ObjectStoreError({ reason: "missing", key })) }
+        ]
+        for (const way of ways) {
+          yield* driverTick(settings, 1).pipe(
+            Effect.provideService(BatchObjects, { ...objects, ...way }),
+            Effect.provide(layers)
+          )
+        }
+        const written = lines.join("\n")
+        assert.match(written, /collected \(1\).*there is no output/s)
+        assert.match(written, new RegExp(`collected \\(2\\).*missing: batch/${jobId}/.*manifest.jsonl`, "s"))
+      })
     )
 
     for (const [how, get] of [
