@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
@@ -14,6 +14,7 @@ import {
   Knobs,
   laneWorld,
   ledger,
+  logged,
   parked,
   rowOf,
   settingsOf,
@@ -21,16 +22,6 @@ import {
 } from "../../application/batch/world/world.ts"
 
 const errorOf = (reason: BatchServiceError["reason"]) => new BatchServiceError({ reason, message: reason })
-
-/** What is logged of at least this level. */
-const logged = (level: "Warn" | "Error") => {
-  const lines: Array<string> = []
-  const layers = Layer.mergeAll(
-    Logger.layer([Logger.map(Logger.formatSimple, (line) => void lines.push(line))]),
-    Layer.succeed(References.MinimumLogLevel, level)
-  )
-  return { lines, layers }
-}
 
 /** A job whose batch job runs, or has ended, and is not looked at yet. */
 const submitted = Effect.gen(function* () {
