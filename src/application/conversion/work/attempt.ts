@@ -99,12 +99,12 @@ export const costsOf = (
   calls === 0 ? [] : [{ ...attempt, model: modelId, usage, costUsd: estimateLlmCost(usage, price) }]
 
 /**
- * Books what an attempt has cost so far, where there are new calls, without waiting for it: what a worker that is killed had paid
- * for is in the ledger and in the day's budget.
+ * Has heartbeats of held work book what its attempt has cost so far, where there are new calls, without waiting for it: what a worker
+ * that is killed had paid for is in the ledger and in the day's budget.
  */
 export const makeBooking = (meter: Meter, book: () => Effect.Effect<void, StoreUnavailable>) => {
   let booked = 0
-  return Effect.suspend(() => {
+  const bookSoFar = Effect.suspend(() => {
     const { calls } = meter
     if (calls === booked) return Effect.void
     const done = Effect.andThen(
@@ -113,6 +113,8 @@ export const makeBooking = (meter: Meter, book: () => Effect.Effect<void, StoreU
     )
     return Effect.asVoid(Effect.forkDetach(Effect.ignore(done)))
   })
+  return <E>(beat: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
+    Effect.tap(beat, (isHeld) => (isHeld ? bookSoFar : Effect.void))
 }
 
 /** Why a piece of work on a file failed. */

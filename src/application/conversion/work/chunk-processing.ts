@@ -201,7 +201,7 @@ export const processChunk = (
         backend: "chunked-vision",
         metadata: { calls: meter.calls, batchServed: meter.batchServed, attempt: chunk.attempts }
       })
-    const bookSoFar = makeBooking(meter, () => store.bookCosts(costs()))
+    const booking = makeBooking(meter, () => store.bookCosts(costs()))
     const work = Effect.gen(function* () {
       const asked = yield* VisionModel
       const model = yield* withBatchResults(
@@ -220,10 +220,7 @@ export const processChunk = (
       Effect.catchTag(Effect.scoped(work), "Stopped", () => Effect.undefined),
       {
         name: `chunk ${chunk.chunkIndex} of job ${chunk.jobId}`,
-        heartbeat: () =>
-          Effect.tap(store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW), (isHeld) =>
-            isHeld ? bookSoFar : Effect.void
-          ),
+        heartbeat: () => booking(store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW)),
         release: () => store.handBackChunk(chunk, costs()),
         complete: (key) =>
           recordResult(
