@@ -8,7 +8,11 @@ export class ObjectStoreError extends Data.TaggedError("ObjectStoreError")<{
   readonly reason: "missing" | "unavailable" | "unsupported"
   readonly key: string
   readonly cause?: unknown
-}> {}
+}> {
+  override get message(): string {
+    return `${this.reason}: ${this.key}`
+  }
+}
 
 /** What is known of an object without reading it. */
 export interface ObjectFacts {

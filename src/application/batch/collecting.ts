@@ -12,7 +12,11 @@ import { eachLine } from "./lines.ts"
 import { makeResultsWriter } from "./results.ts"
 
 /** The output is incomplete or malformed, perhaps only for now. */
-class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {}
+class CollectFailed extends Data.TaggedError("CollectFailed")<{ readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
 
 /** The files of a batch job's output; the service's own `manifest.json.out` is not one of them. */
 const outputFiles = Effect.fnUntraced(function* (job: BatchJob) {

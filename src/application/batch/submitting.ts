@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import type { Digest } from "effect/crypto/Digest"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 
@@ -26,6 +26,9 @@ const drop = Effect.fnUntraced(function* (batch: ClaimedBatch, outcome: BatchOut
   if (yield* store.drop(batch, end)) yield* store.resume(batch.jobId, {}, HOLD_WINDOW)
 })
 
+/** How often a batch job that no row belongs to is asked to stop: for some minutes. */
+const UNTIL_STOPPED = Schedule.exponential("300 millis").pipe(Schedule.upTo({ times: 9 }))
+
 const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string, settings: DriverSettings) {
   const store = yield* BatchStore
   const won = yield* store.submitted(batch, {
@@ -39,8 +42,13 @@ const submitted = Effect.fnUntraced(function* (batch: ClaimedBatch, arn: string,
     return yield* Effect.logInfo(`batch job ${arn} was submitted by another driver`)
   }
   // This process was frozen while another one closed the row: no other process would ever stop the job it created.
-  yield* Effect.logWarning(`batch job ${arn} belongs to no row any more: it is stopped`)
-  yield* BatchService.use((service) => service.stop(arn))
+  yield* Effect.logError(
+    `batch job ${arn} belongs to no row any more: it is stopped, and what it cost is not billed`
+  )
+  yield* BatchService.use((service) => service.stop(arn)).pipe(
+    Effect.retry(UNTIL_STOPPED),
+    Effect.catch((error) => Effect.logError(`batch job ${arn} could not be stopped: stop it by hand`, error))
+  )
 })
 
 /** A job that no document has to be read for to know that it cannot be batched: settings may have changed since it was created. */

@@ -13,6 +13,7 @@ import {
   jobOf,
   Knobs,
   laneWorld,
+  logged,
   parked,
   rowOf,
   settingsOf,
@@ -160,7 +161,7 @@ layer(laneWorld, { excludeTestServices: true })("a driver that dies", (it) => {
   }
 
   it.effect(
-    "frozen while it created a job that the next leader was refused: it stops what it made (B2)",
+    "frozen while it created a job that the next leader was refused: it stops what it made, and says so (B2)",
     () =>
       Effect.gen(function* () {
         yield* clean
@@ -169,17 +170,20 @@ layer(laneWorld, { excludeTestServices: true })("a driver that dies", (it) => {
         const frozen = yield* Latch.make(false)
         const reached = yield* Latch.make(false)
         const stopped: Array<string> = []
+        const { layers, lines } = logged("Error")
+        const busy = new BatchServiceError({ reason: "unavailable", message: "busy" })
         const asleep = yield* driverTick(settingsOf(), 1).pipe(
           Effect.provideService(BatchService, {
             ...service,
             create: (job) =>
               reached.open.pipe(Effect.andThen(frozen.await), Effect.andThen(service.create(job))),
             stop: (arn) =>
-              Effect.andThen(
-                Effect.sync(() => stopped.push(arn)),
-                service.stop(arn)
-              )
+              Effect.suspend(() => {
+                stopped.push(arn)
+                return stopped.length < 3 ? Effect.fail(busy) : service.stop(arn)
+              })
           }),
+          Effect.provide(layers),
           Effect.forkChild
         )
         yield* reached.await
@@ -190,7 +194,9 @@ layer(laneWorld, { excludeTestServices: true })("a driver that dies", (it) => {
         assert.strictEqual((yield* rowOf(jobId))?.outcome, "failed")
         yield* frozen.open
         yield* Fiber.join(asleep)
-        assert.deepStrictEqual(stopped, [yield* service.findByName(`postlane-${jobId}`)])
+        const arn = yield* service.findByName(`postlane-${jobId}`)
+        assert.deepStrictEqual(stopped, [arn, arn, arn], "until the service takes it")
+        assert.match(lines.join("\n"), /belongs to no row any more: .* what it cost is not billed/)
       })
   )
 

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import { batchPrefix } from "../../../src/domain/batch/keys.ts"
@@ -17,6 +17,7 @@ import {
   Knobs,
   laneWorld,
   ledger,
+  logged,
   parked,
   rowOf,
   settingsOf,
@@ -293,13 +294,9 @@ layer(laneWorld, { excludeTestServices: true })("the driver, where things fail",
       yield* clean
       const { faults } = yield* Knobs
       faults.failed = 0.5
-      const lines: Array<string> = []
-      const logs = Layer.mergeAll(
-        Logger.layer([Logger.map(Logger.formatSimple, (line) => void lines.push(line))]),
-        Layer.succeed(References.MinimumLogLevel, "Warn")
-      )
+      const { layers, lines } = logged("Warn")
       const { jobId } = yield* parked(20)
-      yield* tickUntil(settingsOf(), isClosed(jobId)).pipe(Effect.provide(logs))
+      yield* tickUntil(settingsOf(), isClosed(jobId)).pipe(Effect.provide(layers))
       assert.isTrue(
         lines.some((text) => /\d+ of 20 pages fall back to on-demand: more than 20 %/.test(text)),
         lines.join("\n")

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Stream } from "effect"
+import { Effect, Stream } from "effect"
 
 import { WriteSql } from "../../../src/adapters/postgres/client.ts"
 import type { JobId } from "../../../src/domain/ids.ts"
 import { BatchService, BatchServiceError } from "../../../src/ports/batch/batch-service.ts"
-import { BatchObjects } from "../../../src/ports/object-store.ts"
+import { BatchObjects, ObjectStoreError } from "../../../src/ports/object-store.ts"
 import { driverTick } from "../../application/batch/world/tick.ts"
 import {
   clean,
@@ -14,6 +14,7 @@ import {
   Knobs,
   laneWorld,
   ledger,
+  logged,
   parked,
   rowOf,
   settingsOf,
@@ -21,16 +22,6 @@ import {
 } from "../../application/batch/world/world.ts"
 
 const errorOf = (reason: BatchServiceError["reason"]) => new BatchServiceError({ reason, message: reason })
-
-/** What is logged of at least this level. */
-const logged = (level: "Warn" | "Error") => {
-  const lines: Array<string> = []
-  const layers = Layer.mergeAll(
-    Logger.layer([Logger.map(Logger.formatSimple, (line) => void lines.push(line))]),
-    Layer.succeed(References.MinimumLogLevel, level)
-  )
-  return { lines, layers }
-}
 
 /** A job whose batch job runs, or has ended, and is not looked at yet. */
 const submitted = Effect.gen(function* () {
@@ -159,6 +150,28 @@ layer(laneWorld, { excludeTestServices: true })(
           assert.strictEqual((yield* rowOf(jobId))?.end_state, "Stopped")
           assert.lengthOf(yield* ledger, 1)
         })
+    )
+
+    it.effect("that cannot be collected is logged with the reason", () =>
+      Effect.gen(function* () {
+        yield* clean
+        const objects = yield* BatchObjects
+        const { jobId, settings } = yield* submitted
+        const { layers, lines } = logged("Warn")
+        const ways: ReadonlyArray<Partial<typeof objects>> = [
+          { list: () => Stream.empty },
+          { get: (key: string) => Stream.fail(new ObjectStoreError({ reason: "missing", key })) }
+        ]
+        for (const way of ways) {
+          yield* driverTick(settings, 1).pipe(
+            Effect.provideService(BatchObjects, { ...objects, ...way }),
+            Effect.provide(layers)
+          )
+        }
+        const written = lines.join("\n")
+        assert.match(written, /collected \(1\).*there is no output/s)
+        assert.match(written, new RegExp(`collected \\(2\\).*missing: batch/${jobId}/.*manifest.jsonl`, "s"))
+      })
     )
 
     for (const [how, get] of [

@@ -56,10 +56,18 @@ export const conversionCost = (db: Documents, job: JobRow): number =>
     job.options._batchCostUsd ?? 0
   ])
 
-/** `book_costs`: each entry once; the totals of jobs that have ended follow. */
+const tokensOf = ({ usage }: CostEntry): number => usage.inputTokens + usage.outputTokens
+
+/** `book_costs`: each entry once, and as it grows; the totals of jobs that have ended follow. */
 export const bookCosts = (db: Documents, entries: ReadonlyArray<CostEntry>): void => {
-  for (const entry of entries)
-    if (db.ledger.get(entry.id) === undefined) db.ledger.insert({ ...entry, createdAt: db.moment() })
+  for (const entry of entries) {
+    const known = db.ledger.get(entry.id)
+    if (known === undefined) db.ledger.insert({ ...entry, createdAt: db.moment() })
+    else if (tokensOf(known) < tokensOf(entry)) {
+      const { costUsd, metadata, usage } = entry
+      db.ledger.update(entry.id, { costUsd, metadata, usage })
+    }
+  }
   for (const { jobId } of entries) {
     const job = db.jobs.get(jobId)
     if (job !== undefined && isTerminal(job.status))

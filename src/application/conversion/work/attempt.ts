@@ -98,6 +98,25 @@ export const costsOf = (
 ): ReadonlyArray<CostEntry> =>
   calls === 0 ? [] : [{ ...attempt, model: modelId, usage, costUsd: estimateLlmCost(usage, price) }]
 
+/**
+ * Has heartbeats of held work book what its attempt has cost so far, where there are new calls, without waiting for it: what a worker
+ * that is killed had paid for is in the ledger and in the day's budget.
+ */
+export const makeBooking = (meter: Meter, book: () => Effect.Effect<void, StoreUnavailable>) => {
+  let booked = 0
+  const bookSoFar = Effect.suspend(() => {
+    const { calls } = meter
+    if (calls === booked) return Effect.void
+    const done = Effect.andThen(
+      Effect.suspend(book),
+      Effect.sync(() => void (booked = calls))
+    )
+    return Effect.asVoid(Effect.forkDetach(Effect.ignore(done)))
+  })
+  return <E>(beat: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
+    Effect.tap(beat, (isHeld) => (isHeld ? bookSoFar : Effect.void))
+}
+
 /** Why a piece of work on a file failed. */
 type WorkFailure = PdfError | DocxError | VisionModelError | ObjectStoreError
 

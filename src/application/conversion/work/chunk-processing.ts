@@ -23,6 +23,7 @@ import {
   costsOf,
   failureText,
   isFinal,
+  makeBooking,
   makeMeter,
   metered,
   recordResult,
@@ -200,6 +201,7 @@ export const processChunk = (
         backend: "chunked-vision",
         metadata: { calls: meter.calls, batchServed: meter.batchServed, attempt: chunk.attempts }
       })
+    const booking = makeBooking(meter, () => store.bookCosts(costs()))
     const work = Effect.gen(function* () {
       const asked = yield* VisionModel
       const model = yield* withBatchResults(
@@ -218,7 +220,7 @@ export const processChunk = (
       Effect.catchTag(Effect.scoped(work), "Stopped", () => Effect.undefined),
       {
         name: `chunk ${chunk.chunkIndex} of job ${chunk.jobId}`,
-        heartbeat: () => store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW),
+        heartbeat: () => booking(store.heartbeatChunk(chunk, progress.pagesDone, HOLD_WINDOW)),
         release: () => store.handBackChunk(chunk, costs()),
         complete: (key) =>
           recordResult(

@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Duration, Effect, Layer, References, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Logger, References, Stream } from "effect"
 
 import * as BatchLines from "../../../../src/adapters/bedrock/batch-lines.ts"
 import { makeLocalBatch } from "../../../../src/adapters/bedrock/local-batch/batch-service.ts"
@@ -225,3 +225,13 @@ export const convertAll = Effect.fnUntraced(function* (modelId = MODEL, dailyBud
   const texts = yield* Effect.forEach(keys, (key) => Stream.mkString(Stream.decodeText(files.get(key))))
   return texts.join("")
 })
+
+/** What is logged of at least this level. */
+export const logged = (level: "Warn" | "Error") => {
+  const lines: Array<string> = []
+  const layers = Layer.mergeAll(
+    Logger.layer([Logger.map(Logger.formatSimple, (line) => void lines.push(line))]),
+    Layer.succeed(References.MinimumLogLevel, level)
+  )
+  return { lines, layers }
+}

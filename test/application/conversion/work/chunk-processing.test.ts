@@ -26,20 +26,19 @@ describe("a chunk", () => {
           linesOf(world.objects).map(({ html, model, page, tier }) => [page, tier, html, model]),
           [60, 61, 62, 63, 64, 65].map((page) => [page, "hifi-single-pass", words(page), "m"])
         )
-        assert.deepStrictEqual(world.storeCalls, [`complete ${key}`])
-        assert.deepStrictEqual(world.booked, [
-          {
-            id: "lease",
-            jobId: anyId("job"),
-            chunkId: anyId("chunk"),
-            source: "chunk-scheduler",
-            backend: "chunked-vision",
-            model: "m",
-            usage: { inputTokens: 600, outputTokens: 60 },
-            costUsd: 720,
-            metadata: { calls: 6, batchServed: 0, attempt: 1 }
-          }
-        ])
+        assert.deepStrictEqual(world.storeCalls, ["book", `complete ${key}`])
+        assert.deepStrictEqual(callsOf(world.booked), [4, 6])
+        assert.deepStrictEqual(world.booked.at(-1), {
+          id: "lease",
+          jobId: anyId("job"),
+          chunkId: anyId("chunk"),
+          source: "chunk-scheduler",
+          backend: "chunked-vision",
+          model: "m",
+          usage: { inputTokens: 600, outputTokens: 60 },
+          costUsd: 720,
+          metadata: { calls: 6, batchServed: 0, attempt: 1 }
+        })
         // Four pages at once for 7 s, then two: the beat after 10 s tells of four.
         assert.deepStrictEqual(world.beats, [4])
       })
@@ -102,6 +101,35 @@ describe("a chunk", () => {
     })
   )
 
+  it.effect("K1: has booked at each heartbeat what it has cost so far, should its worker be killed", () =>
+    Effect.gen(function* () {
+      for (const books of [Effect.void, Effect.fail(noAnswer), Effect.never]) {
+        const told: Array<number> = []
+        const world = worldOf({
+          chunk: chunkOf(20),
+          model: slow(4),
+          store: {
+            bookCosts: (costs) =>
+              Effect.andThen(
+                Effect.sync(() => told.push(...callsOf(costs).map(Number))),
+                books
+              )
+          }
+        })
+        const running = yield* Effect.forkChild(world.run)
+        yield* TestClock.adjust("9 seconds")
+        assert.deepStrictEqual(told, [])
+        yield* TestClock.adjust("2 seconds")
+        assert.lengthOf(told, 1)
+        yield* endOf(running)
+        const [first = 0, second = 0] = told
+        assert.isTrue(0 < first && first < second && second < 20, told.join())
+        assert.deepStrictEqual(callsOf(world.booked), [20])
+        assert.lengthOf(world.storeCalls, 1)
+      }
+    })
+  )
+
   it.effect("one heartbeat that is answered between others that are not keeps it going", () =>
     Effect.gen(function* () {
       let beats = 0
@@ -114,7 +142,7 @@ describe("a chunk", () => {
         }
       })
       yield* endOf(yield* Effect.forkChild(world.run))
-      assert.match(world.storeCalls.join(), /^complete /)
+      assert.match(world.storeCalls.at(-1) ?? "", /^complete /)
       assert.isAbove(beats, 6)
     })
   )

@@ -218,6 +218,31 @@ export const suite = (name: string, stores: Layer.Layer<ConversionStore | Docume
       })
     )
 
+    it.effect("K1: an attempt's entry grows with what it has cost so far, and never shrinks", () =>
+      Effect.gen(function* () {
+        const { owner, store, world } = yield* begin(10)
+        const jobId = yield* job(owner, yield* pdf(owner, 2))
+        yield* completeAll
+        yield* ENDS.completed(store, jobId)
+        const before = (yield* world.job(jobId)).totalCostUsd ?? 0
+        const entry = cost(jobId, 1)
+        const soFar = (calls: number) => ({
+          ...entry,
+          usage: { inputTokens: 100 * calls, outputTokens: 10 * calls },
+          costUsd: calls
+        })
+        for (const [calls, total] of [
+          [1, 1],
+          [3, 3],
+          [2, 3],
+          [3, 3]
+        ] as const) {
+          yield* store.bookCosts([soFar(calls)])
+          assert.strictEqual((yield* world.job(jobId)).totalCostUsd, before + total, `${calls} calls`)
+        }
+      })
+    )
+
     it.effect(
       "C2: of two workers that are silent the one that has been for longest loses its chunk first",
       () =>
