@@ -33,7 +33,7 @@ export const runWith = (args: ReadonlyArray<string>) =>
 /** Exit code where the reader of our output is gone (`postlane log | head`): that of SIGPIPE. */
 const PIPE_CLOSED = 141
 
-/** How the process ends where its output cannot be written: without a word only if nobody reads it any more. */
+/** How the process ends where its output cannot be written: silently only where its reader is gone. */
 export const endOfOutput = ({
   code,
   message

@@ -201,7 +201,7 @@ export const databaseUrl = parsed("must look like postgres://user@host:5432/data
   return isComplete ? value : undefined
 }).check(
   decodable,
-  // The driver passes over parameters that it does not know: the password would go over the network as it is.
+  // The driver passes over parameters that it does not know: the password would be sent unencrypted.
   address(
     ({ searchParams }) =>
       ![...searchParams.keys()].some((name) => name !== "sslmode" && /ssl|tls/i.test(name)),
