@@ -73,22 +73,6 @@ const headingOf = (group: Group, { level, reason }: FoundHeading, context: FlowC
 /** Greatest gap between "Chapter 3" and its title, in font sizes of the title. */
 const LABEL_GAP = 5
 
-/** How much larger a title is than words at the other end of its line, and how far they are apart, in font sizes. */
-const TITLE = 1.3
-const TITLE_APART = 3
-
-/** A line, cut behind a title: a letterhead has a number or a date at the end of its line, in small print. */
-const withTitleApart = (line: Line, fonts: InlineContext["fonts"]): ReadonlyArray<Line> => {
-  const [title, small, ...more] = line.segments
-  const isTitle =
-    title !== undefined &&
-    small !== undefined &&
-    more.length === 0 &&
-    title.size > TITLE * small.size &&
-    small.x0 - title.x1 > TITLE_APART * small.size
-  return isTitle ? [...linesOf([title], fonts), ...linesOf([small], fonts)] : [line]
-}
-
 /** Reads the text of one column, from top to bottom. */
 class ColumnReader {
   readonly #context: FlowContext
@@ -145,8 +129,7 @@ class ColumnReader {
   #text(lines: ReadonlyArray<Line>, contents: boolean): void {
     const { lowerPart } = this.#context
     const { bodySize, right } = this.#column
-    const parted = lines.flatMap((line) => withTitleApart(line, this.#context.inline.fonts))
-    const groups = groupsOf(parted, { right, bodySize, entries: contents })
+    const groups = groupsOf(lines, { right, bodySize, entries: contents })
     const notes = footnotesFrom(groups, bodySize, lowerPart)
     const left = least(lines.map(({ x0 }) => x0))
     const stacked = stackedGroups(groups, this.#context.heading.profile)

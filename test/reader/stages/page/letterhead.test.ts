@@ -51,11 +51,4 @@ describe("the title of a document with a letterhead", () => {
       "Annual report 2026"
     )
   })
-
-  it("is what is set large, with a number in small print at the end of its line; words of one size are one line", () => {
-    const number = run("Invoice no. 2024/118", 420, 60, { size: 9 })
-    assert.strictEqual(titleOf(run("INVOICE", 60, 60, { ...bold, size: 16 }), number), "INVOICE")
-    const near = run("no. 2024/118", 142, 60, { size: 9 })
-    assert.notStrictEqual(titleOf(run("INVOICE", 60, 60, { ...bold, size: 16 }), near), "INVOICE")
-  })
 })
