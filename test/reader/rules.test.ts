@@ -255,6 +255,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     facts: titled("Cold water", 3)
   },
   "heading:bold-text": above("<p><strong>Of rivers.", run("Of rivers.", 60, 200, bold)),
+  "heading:sum": above("<p><strong>Total EUR 600,90", run("Total EUR 600,90", 60, 200, bold)),
   "heading:small-print": above(
     "<p><strong>A bold remark",
     run("A bold remark", 60, 200, { ...bold, size: 9 })

@@ -154,6 +154,10 @@ interface HeadingRule {
   readonly level?: (candidate: Candidate) => number | undefined
 }
 
+/** An amount with its money, at the end of a line. */
+const AMOUNT =
+  /(?:[€$£¥]|\b(?:EUR|USD|GBP|CHF|JPY|kr))\s?\d[\d.,\s]{0,20}$|\d[.,]\d{2}\s?(?:[€$£¥]|EUR|USD|GBP|CHF|kr)$/u
+
 /** The rules for headings, in their order: the first that holds decides. */
 export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
   {
@@ -248,6 +252,11 @@ export const HEADING_RULES: ReadonlyArray<HeadingRule> = [
     id: "bold-text",
     why: "long bold words, or those that end like a clause, are text",
     when: ({ group, text }) => text.length > MAX_BOLD || group.lines.length > 2 || /[.,;]$/.test(text)
+  },
+  {
+    id: "sum",
+    why: "bold words that end in an amount of money are a sum",
+    when: ({ text }) => AMOUNT.test(text.trim())
   },
   { id: "small-print", why: "bold words smaller than the text are labels", when: isSmallPrint },
   {

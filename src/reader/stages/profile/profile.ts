@@ -46,6 +46,8 @@ const MAX_HEADING_SHARE = 0.2
 /** Limit on the share of bold lines that are as short as headings on average. Leaflets have one for every few lines of text. */
 const MAX_BOLD_SHARE = 0.3
 const MEAN_HEADING = 40
+/** Limit on the pages of such a leaflet. Longer documents have bold terms and remarks. */
+const MOST_OF_LEAFLET = 4
 /**
  * Least number and mean length of plain lines that count as prose, whatever their size: headings are shorter, and
  * fewer.
@@ -181,7 +183,9 @@ export const profileOf = (statistics: PageStatistics): DocumentProfile => {
       const { bold, characters, key, size } = style
       const smallest = bodySize * (areHeads(style) ? SMALLEST_HEADS : SMALLEST)
       const stands = size >= bodySize * LARGER || (bold && !bodyBold && size >= smallest)
-      const areShort = bold && style.lines >= BOLD_HEADS && characters <= MEAN_HEADING * style.lines
+      const isLeaflet = statistics.indexes.length <= MOST_OF_LEAFLET
+      const areShort =
+        isLeaflet && bold && style.lines >= BOLD_HEADS && characters <= MEAN_HEADING * style.lines
       const share = areShort ? MAX_BOLD_SHARE : MAX_HEADING_SHARE
       return stands && characters <= share * total && !prose.has(key)
     })

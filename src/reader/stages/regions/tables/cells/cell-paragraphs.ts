@@ -1,7 +1,7 @@
 import { least } from "../../../../model/lists.ts"
 import type { Line } from "../../../lines/line.ts"
 import { markerOf } from "../../../lines/markers.ts"
-import { piecesOf } from "../../../lines/segment.ts"
+import { gapsIn, piecesOf } from "../../../lines/segment.ts"
 import { wordsIn } from "./narrow-columns.ts"
 import type { RawCell } from "./table-cells.ts"
 import { OVERLAPPING } from "./table-extent.ts"
@@ -40,6 +40,13 @@ const hadRoom = (above: Line, line: Line, right: number): boolean => {
   return above.x1 + (SPACE + SHORT) * above.size + firstWord(line) < right
 }
 
+/** White space between two cells of a table within a cell, in font sizes. */
+const CELLS_APART = 1.6
+
+/** Whether a line is cells of a table within a cell. */
+const inCells = ({ segments, size }: Line): boolean =>
+  gapsIn(segments).some((gap) => gap > CELLS_APART * size)
+
 /**
  * The lines of each paragraph of a cell: items of a list, lines with space above, and new lines where the next word had
  * room on the last. `right`: greatest right edge of lines, where rules show it.
@@ -57,6 +64,7 @@ export const paragraphsIn = (
     const begins =
       above === undefined ||
       (marker !== undefined && !marker.ordered) ||
+      (inCells(line) && inCells(above)) ||
       line.baseline - above.baseline > most(line.size) ||
       (right !== undefined && hadRoom(above, line, right))
     if (begins) groups.push([line])

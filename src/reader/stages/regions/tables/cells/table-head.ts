@@ -118,6 +118,10 @@ const areLabelsBeside = ([first = [], ...rest]: Rows): boolean => {
   )
 }
 
+/** Whether a row is names in bold: a plain row above it names nothing. */
+const areBoldNames = (row: ReadonlyArray<Looks>): boolean =>
+  row.length > 1 && row.every(({ bold, numeric, text }) => bold && !numeric && text !== "")
+
 /** Fewest figures that name columns: the numbers of trains, weeks or classes. */
 const FEWEST_COUNTED = 3
 
@@ -144,7 +148,7 @@ const namesColumns = (rows: Rows): boolean => {
   if (filled.every(({ bold }) => bold)) return true
   if (filled.length < Math.min(2, first.length) || filled.some(isSentence) || beginsWithCode(rows))
     return false
-  if (isOneOfThem(rows) || areLabelsBeside(rows)) return false
+  if (isOneOfThem(rows) || areLabelsBeside(rows) || rest.some(areBoldNames)) return false
   const figuresBelow = rest.some((row) => row.some(({ numeric }) => numeric))
   const areShort = filled.every(({ text }) => text.length <= MAX_NAME)
   return figuresBelow || areLabels(first, rest) || (rest.length >= 2 && areShort && !isAsLong(rows))

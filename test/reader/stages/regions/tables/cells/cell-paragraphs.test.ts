@@ -108,4 +108,14 @@ describe("a cell's paragraphs", () => {
     assert.include(html("flowing water of:", "subterranean"), "<p>flowing water of:</p><p>")
     assert.include(html("still waters that one sees in all of", "lands"), "in all of lands")
   })
+
+  it("are the rows of a table within it, which no rule shows", () => {
+    const rows = [
+      run("08:30", AT, TOP + 14),
+      run("Departure", AT + 60, TOP + 14),
+      run("12:00", AT, TOP + 28),
+      run("Lunch", AT + 60, TOP + 28)
+    ]
+    assert.strictEqual(cellOf(rows), "<p>08:30 Departure</p><p>12:00 Lunch</p>")
+  })
 })

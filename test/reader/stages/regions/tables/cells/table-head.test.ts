@@ -259,4 +259,15 @@ describe("names of columns that are figures, and labels beside values", () => {
     assert.strictEqual(headOf(htmlOf({ rows })), "")
     assert.include(headOf(htmlOf({ rows: [["Part", "Amount"], ...rows] })), "Amount")
   })
+
+  it("a plain first row is none above a row of bold names", () => {
+    const rows = [
+      ["Sender", "Reference"],
+      ["Item", "Goods"],
+      ["one", "Black tea in packets"],
+      ["two", "Tin caddies"]
+    ]
+    assert.strictEqual(headOf(htmlOf({ rows, look: bold((row) => row === 1) })), "")
+    assert.include(headOf(htmlOf({ rows })), "Sender")
+  })
 })
