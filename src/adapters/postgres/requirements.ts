@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { whyTooOld } from "../../domain/doctor/database.ts"
 import { MIGRATIONS_TABLE } from "./database-rights.ts"
 import { MigrationError } from "./migration-files.ts"
+import { CLOCK_SCHEMA } from "./shifted-time.ts"
 
 /** What helps where a role's sessions have another setting than is needed. */
 const alterRole = Effect.fnUntraced(function* (name: string, value: string) {
@@ -16,7 +17,7 @@ const alterRole = Effect.fnUntraced(function* (name: string, value: string) {
 /**
  * Before anything else: what an older server says about the files is a syntax error; in another encoding than UTF8 a subject with
  * other letters is a row that is never written, and a key that nobody settles; and tables would be made in, or taken from, a schema that
- * comes before `public`, where the functions do not look (the role's own one does by default, if there is one).
+ * comes before `public`, where the functions do not look (the role's own one does by default, if there is one). That of a test's clock may come first: it has no tables of ours.
  */
 export const requireServer = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -26,7 +27,8 @@ export const requireServer = Effect.gen(function* () {
     readonly schema: string | null
   }>`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
-      current_schema()::text as schema`.unprepared
+      (select s from unnest(current_schemas(false)) with ordinality as x(s, n)
+        where s not in ('pg_catalog', ${CLOCK_SCHEMA}) order by n limit 1)::text as schema`.unprepared
   const why = whyTooOld(Number(row?.version))
   if (why !== undefined) return yield* new MigrationError({ message: why })
   if (row?.encoding !== "UTF8")

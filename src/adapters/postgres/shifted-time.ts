@@ -6,6 +6,9 @@ import { statements } from "./statement.ts"
 
 const ask = statements()
 
+/** The schema of what stands before PostgreSQL's own functions, in the statements below. */
+export const CLOCK_SCHEMA = "postlane_clock"
+
 /** The functions of PostgreSQL that the migrations and our statements tell the time by. */
 const TIMES = [
   ["now", "stable"],
@@ -23,7 +26,7 @@ const NAMES = TIMES.map(([name]) => name).join("|")
  * wherever ours look for them. For databases that are thrown away.
  */
 export const SHIFTED_TIME: ReadonlyArray<string> = [
-  "create schema postlane_clock",
+  `create schema ${CLOCK_SCHEMA}`,
   "create table postlane_clock.shifted (by interval not null)",
   "insert into postlane_clock.shifted values ('0')",
   ...TIMES.map(timeOf),
