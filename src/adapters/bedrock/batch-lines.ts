@@ -216,11 +216,11 @@ export const readOutputLine = (line: Uint8Array): ReturnedRecord | undefined => 
   }
   const [recordId, error, modelOutput] = ["recordId", "error", "modelOutput"].map(valueOf)
   if (typeof recordId !== "string" || error === undefined || modelOutput === undefined) return undefined
-  const told = billedOf(modelOutput)
+  const reported = billedOf(modelOutput)
   const answer = answerOf(modelOutput)
   return {
     recordId,
-    usage: answer === undefined ? told : bookedTokens(told, answer.text, PAGE_TOKENS),
+    usage: answer === undefined ? reported : bookedTokens(reported, answer.text, PAGE_TOKENS),
     answer: error === null ? answer : undefined
   }
 }

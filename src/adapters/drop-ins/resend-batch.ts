@@ -16,8 +16,8 @@ interface ReadBatch {
 }
 
 /**
- * Reads a batch. Each mail has a key of its own, which the same batch and key derive again. Mails that are left out are not counted, so that
- * every batch under a key begins with the same one.
+ * Reads a batch. The key of each mail is the batch's key with a number: the same batch and key give the same keys again. Refused mails get no
+ * number, so that any two batches under a key share their first mail's key.
  */
 export const readBatch = <A>(
   mails: ReadonlyArray<A>,

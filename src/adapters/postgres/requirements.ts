@@ -15,9 +15,9 @@ const alterRole = Effect.fnUntraced(function* (name: string, value: string) {
 })
 
 /**
- * Before anything else: what an older server says about the files is a syntax error; in another encoding than UTF8 a subject with
- * other letters is a row that is never written, and a key that nobody settles; and tables would be made in, or taken from, a schema that
- * comes before `public`, where the functions do not look (the role's own one does by default, if there is one). That of a test's clock may come first: it has no tables of ours.
+ * Checked before anything else. An older server answers the files with a syntax error. In another encoding than UTF8, the row of a subject
+ * with other letters fails, and its key stays in progress. A schema before `public` (by default the role's own, where there is one) would
+ * get the tables, and functions do not look there; only the schema of a test's clock may come first, since it has none of our tables.
  */
 export const requireServer = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -38,7 +38,7 @@ export const requireServer = Effect.gen(function* () {
     })
   if (row.schema !== "public")
     return yield* new MigrationError({
-      message: `the sessions of this database find the schema ${row.schema ?? "none"} first, and Postlane's tables stand in public`,
+      message: `the sessions of this database look in schema ${row.schema ?? "none"} first, but Postlane's tables are in public`,
       remedy: yield* alterRole("search_path", "public")
     })
 })

@@ -6,7 +6,7 @@ import { statements } from "./statement.ts"
 
 const ask = statements()
 
-/** The schema of what stands before PostgreSQL's own functions, in the statements below. */
+/** The schema of the functions below, which sessions find before PostgreSQL's own. */
 export const CLOCK_SCHEMA = "postlane_clock"
 
 /** The functions of PostgreSQL that the migrations and our statements tell the time by. */

@@ -54,10 +54,10 @@ const giveUp = Effect.fnUntraced(function* (row: PolledBatch) {
 type Found = BatchJob & { readonly isLost?: true }
 
 /**
- * Whether what is there is the whole bill: the service counts the records, or says that the job failed, or there are some. What is
- * there of a lost one may grow.
+ * Whether the output at hand is the whole bill: the service counts the records, or says that the job failed, or some records are there.
+ * The output of a lost job may still grow.
  */
-const isTold = (job: Found, { returned }: BatchTally): boolean =>
+const isReported = (job: Found, { returned }: BatchTally): boolean =>
   job.isLost !== true && (job.processed !== undefined || returned > 0 || job.status === "Failed")
 
 /** Bills what was returned. Missing output may still appear: it is looked for five times. */
@@ -70,15 +70,15 @@ const bill = Effect.fnUntraced(function* (
 ) {
   const store = yield* BatchStore
   const { tally, whole } = yield* tallyOnly(row.records, job)
-  const told = isTold(job, tally)
-  if (!whole || !told) {
+  const reported = isReported(job, tally)
+  if (!whole || !reported) {
     const tries = attempt ?? (yield* store.beginCollect(row.id)) ?? MAX_COLLECTS
     if (tries < MAX_COLLECTS && !row.abandoned) {
       if (row.overdue) yield* giveUp(row)
       return
     }
     yield* Effect.logError(
-      told || tally.returned > 0
+      reported || tally.returned > 0
         ? `what batch job ${row.arn} cost cannot be read in full: the bill is too low`
         : `nothing tells what batch job ${row.arn} cost: nothing is billed`
     )

@@ -247,7 +247,7 @@ describe("a server or a role that cannot bear the migrations", () => {
         yield* sql`create schema postgres`
         for (const refused of [Effect.asVoid(migrate(MIGRATIONS)), Effect.asVoid(pending(MIGRATIONS))]) {
           const error = yield* Effect.flip(elsewhere(refused))
-          assert.include(error.message, "find the schema postgres first")
+          assert.include(error.message, "look in schema postgres first")
           const [remedy] = /^alter role .+ = public/.exec("remedy" in error ? (error.remedy ?? "") : "") ?? []
           assert.strictEqual(remedy, `alter role postgres in database ${row!.name} set search_path = public`)
         }

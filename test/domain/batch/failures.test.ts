@@ -21,6 +21,7 @@ import {
   parked,
   rowOf,
   settingsOf,
+  submittedJob,
   tickUntil
 } from "../../application/batch/world/world.ts"
 import { untilStatus } from "../../contracts/batch/batch-service.ts"
@@ -39,17 +40,15 @@ const arnOf = Effect.fnUntraced(function* (jobId: JobId) {
 /** Submits a job and waits until the service is done with it, without polling it. */
 const submitted = Effect.fnUntraced(function* (pages = 3) {
   const service = yield* BatchService
-  const settings = settingsOf()
-  const { jobId } = yield* parked(pages)
-  yield* tickUntil(settings, isState(jobId, "submitted"))
-  yield* untilStatus(service, yield* arnOf(jobId), [
+  const job = yield* submittedJob(pages)
+  yield* untilStatus(service, yield* arnOf(job.jobId), [
     "Completed",
     "PartiallyCompleted",
     "Expired",
     "Stopped",
     "Failed"
   ])
-  return { jobId, settings }
+  return job
 })
 
 layer(laneWorld, { excludeTestServices: true })("the driver, where things fail", (it) => {

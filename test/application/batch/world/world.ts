@@ -145,6 +145,14 @@ export const parked = Effect.fnUntraced(function* (pages = 5, options: JobOption
   return { owner, fileId, jobId }
 })
 
+/** A conversion whose batch job is submitted, and not looked at yet. */
+export const submittedJob = Effect.fnUntraced(function* (pages = 3) {
+  const settings = settingsOf()
+  const { jobId } = yield* parked(pages)
+  yield* tickUntil(settings, isState(jobId, "submitted"))
+  return { jobId, settings }
+})
+
 /** A batch row as it stands. */
 export const rowOf = Effect.fnUntraced(function* (jobId: JobId) {
   const sql = yield* WriteSql
