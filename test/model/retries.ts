@@ -244,7 +244,8 @@ const recorded = (
       owner: holder.owner,
       state: rules.settledState(result.status, kind, true),
       ambiguous: true,
-      result
+      result,
+      isRetry: true
     }
   }
   // What a retry of an earlier use learns is not the end of the present one.

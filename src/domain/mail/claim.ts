@@ -309,8 +309,12 @@ export const reportedClaim = (
 /** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
 export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
   if (claim === undefined) return undefined
-  // An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9).
-  const endsDeferral = claim.state === "deferred" && end.state === "accepted" && end.result !== undefined
+  // An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does the last
+  // retry of it that began while the store was away, and holds nothing.
+  const endsDeferral =
+    claim.state === "deferred" &&
+    end.result !== undefined &&
+    (end.state === "accepted" || (end.isRetry === true && claim.tag !== undefined))
   const isOwned = claim.owner === end.owner && claim.leaseUntil !== NO_LEASE
   if (!isOwned && !(endsDeferral && claim.leaseUntil === NO_LEASE)) return undefined
   const ambiguous = claim.ambiguous || end.ambiguous

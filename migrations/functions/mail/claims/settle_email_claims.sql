@@ -16,6 +16,7 @@ begin
       x.settle ->> 'owner' as owner,
       x.settle ->> 'state' as state,
       coalesce((x.settle ->> 'ambiguous')::boolean, false) as ambiguous,
+      x.settle -> 'isRetry' = 'true' as is_retry,
       (x.settle -> 'result') || coalesce(p_learned -> x.id, '{}') as result
     from jsonb_to_recordset(p_entries) as x(id text, key_hash text, key_tag text, idempotency_key text, settle jsonb)
     where jsonb_typeof(x.settle) = 'object'
@@ -49,10 +50,12 @@ begin
           select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn
         ) as t
         where x.key_hash = e.key_hash and x.state <> 'accepted'
-          -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9).
+          -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does
+          -- the last retry of it that began while this database was away, and holds nothing.
           and (
             (x.owner = e.owner and x.lease_until is not null)
-            or (x.state = 'deferred' and x.lease_until is null and e.state = 'accepted')
+            or (x.state = 'deferred' and x.lease_until is null
+              and (e.state = 'accepted' or (e.is_retry and x.tag is not null)))
           )
           and (e.key_tag is null or x.tag is not distinct from e.key_tag)
         for update of x

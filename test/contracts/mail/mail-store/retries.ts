@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import { KeyTag } from "../../../../src/domain/ids.ts"
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
 import {
@@ -126,6 +127,50 @@ export const retries = (it: MailTests): void => {
           firstAttemptAt: firstAttemptOf(first),
           lastAttemptAt: lastAttemptOf(replayed.decision)
         })
+      })
+    )
+
+    it.effect("end their key though the store never heard that they began, and no other key's use (S9)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        for (const isOfThisUse of [true, false]) {
+          const one = mail()
+          const call = asking(one)
+          yield* world.store.begin(call)
+          const deferral = settling(call, one, "deferred", "deferred")
+          yield* world.store.record(attempt(one, "deferred", { settle: deferral }))
+          const end = {
+            ...settling({ claim: retrying(one) }, one, "ended", "failed", "ambiguous"),
+            isRetry: true
+          } as const
+          const keyTag = isOfThisUse ? one.details.keyTag : KeyTag.make(fresh("tag"))
+          const late = { ...one, details: { ...one.details, keyTag } }
+          yield* world.store.record(
+            attempt(late, "failed", { rowId: retrying(one).rowId, errorKind: "ambiguous", settle: end })
+          )
+          const { decision } = yield* world.store.begin(asking(one))
+          assert(decision._tag === "Replay")
+          assert.strictEqual(decision.result.status, isOfThisUse ? "failed" : "deferred")
+        }
+      })
+    )
+
+    it.effect("leave the end of their key to the one that holds it (S1)", () =>
+      Effect.gen(function* () {
+        const { store } = yield* Mails
+        const one = mail()
+        const call = asking(one)
+        yield* store.begin(call)
+        yield* store.record(attempt(one, "deferred", { settle: settling(call, one, "deferred", "deferred") }))
+        yield* store.beginRetry(retrying(one))
+        const end = {
+          ...settling({ claim: retrying(one) }, one, "ended", "failed", "ambiguous"),
+          isRetry: true
+        } as const
+        yield* store.record(
+          attempt(one, "failed", { rowId: retrying(one).rowId, errorKind: "ambiguous", settle: end })
+        )
+        assert.strictEqual((yield* store.beginRetry(retrying(one)))._tag, "Busy")
       })
     )
 
