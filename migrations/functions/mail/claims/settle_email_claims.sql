@@ -1,70 +1,88 @@
 -- Ends the claims that the owners in `settle` hold on their keys (see `begin_email_sends`, `begin_email_retry`), by the rules of
 -- `settledClaim` in the domain: without `result` it only returns a retry's lease. The result is kept as the caller received it,
 -- with what `p_learned` says of its entry: the row's id, and an acceptance that was proven; that of a retry of an earlier use is
--- not kept, nor is one after an acceptance that was reported already (`report_deferral_end`). Takes entries of `record_email_sends`. Locks claims in the order of their keys.
+-- not kept, nor is one after an acceptance that was reported already (`report_deferral_end`). Takes entries of `record_email_sends`;
+-- of several on one key, each finds what the ones before it left.
+--
+-- Locks claims in the order of their keys: by their index, or as the entries are sorted. The settings: by the index alone, whatever the
+-- statistics say.
 create or replace function settle_email_claims(p_entries jsonb, p_learned jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
-  e record;
+  v_turn integer := 0;
+  v_turns integer;
 begin
-  for e in
-    select
-      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key_hash,
-      x.key_tag,
-      x.settle ->> 'owner' as owner,
-      x.settle ->> 'state' as state,
-      coalesce((x.settle ->> 'ambiguous')::boolean, false) as ambiguous,
-      x.settle -> 'isRetry' = 'true' as is_retry,
-      (x.settle -> 'result') || coalesce(p_learned -> x.id, '{}') as result
-    from jsonb_to_recordset(p_entries) as x(id text, key_hash text, key_tag text, idempotency_key text, settle jsonb)
-    where jsonb_typeof(x.settle) = 'object'
-    order by key_hash
   loop
-    if jsonb_typeof(e.result) = 'object' then
-      update email_send_claims c set
-        state = n.state,
-        ambiguous = c.ambiguous or e.ambiguous,
-        -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
-        provider = case when n.torn then c.provider else coalesce(e.result ->> 'provider', c.provider) end,
-        -- A key that is `ended` is never reported as certainly not delivered (S2).
-        result = case
-          when n.state = 'ended' and e.result -> 'ok' = 'false' then e.result || '{"status": "failed", "kind": "ambiguous"}'
-          else e.result
-        end,
-        last_attempt_at = case
-          when n.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp()) else c.last_attempt_at
-        end,
-        lease_until = null,
-        updated_at = now()
+    v_turn := v_turn + 1;
+    with e as materialized (
+      select x.*, row_number() over (partition by x.key_hash order by x.ord) as turn
       from (
-        -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
-        -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof.
-        select x.key_hash, t.torn,
-          case
-            when t.torn or (x.ambiguous and e.state = 'refused') or (x.state = 'ended' and e.state <> 'accepted') then 'ended' else e.state
-          end as state
-        from email_send_claims x
-        cross join lateral (
-          select x.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> x.provider, false) as torn
-        ) as t
-        where x.key_hash = e.key_hash and x.state <> 'accepted'
+        select
+          y.ord,
+          coalesce(y.key_hash, encode(sha256(convert_to(y.idempotency_key, 'UTF8')), 'hex')) as key_hash,
+          y.key_tag,
+          y.settle ->> 'owner' as owner,
+          y.settle ->> 'state' as state,
+          coalesce((y.settle ->> 'ambiguous')::boolean, false) as ambiguous,
+          y.settle -> 'isRetry' = 'true' as is_retry,
+          case jsonb_typeof(y.settle -> 'result') when 'object' then (y.settle -> 'result') || coalesce(p_learned -> y.id, '{}') end as result
+        from rows from (jsonb_to_recordset(p_entries) as (id text, key_hash text, key_tag text, idempotency_key text, settle jsonb))
+          with ordinality as y(id, key_hash, key_tag, idempotency_key, settle, ord)
+        where jsonb_typeof(y.settle) = 'object'
+      ) as x
+    ), settled as (
+      update email_send_claims c set
+        (state, provider, ambiguous, result, last_attempt_at, lease_until, updated_at) = (
+          select
+            case when not b.ends then c.state else s.state end,
+            -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
+            case when not b.ends or b.torn then c.provider else coalesce(e.result ->> 'provider', c.provider) end,
+            c.ambiguous or e.ambiguous,
+            case
+              when not b.ends then c.result
+              -- A key that is `ended` is never reported as certainly not delivered (S2).
+              when s.state = 'ended' and e.result -> 'ok' = 'false' then e.result || '{"status": "failed", "kind": "ambiguous"}'
+              else e.result
+            end,
+            case
+              when b.ends and s.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp())
+              else c.last_attempt_at
+            end,
+            null::timestamptz,
+            now()
+          from (
+            select
+              e.result is not null and c.state <> 'accepted' and (e.key_tag is null or c.tag is not distinct from e.key_tag) as ends,
+              c.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> c.provider, false) as torn
+          ) as b
+          -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
+          -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof.
+          cross join lateral (
+            select case
+              when b.torn or (c.ambiguous and e.state = 'refused') or (c.state = 'ended' and e.state <> 'accepted') then 'ended'
+              else e.state
+            end as state
+          ) as s
+        )
+      from e
+      where c.key_hash = any (array(select y.key_hash from e as y)) and c.key_hash = e.key_hash and e.turn = v_turn
+        and (
+          (c.owner = e.owner and c.lease_until is not null)
           -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does
           -- the last retry of it that began while this database was away, and holds nothing.
-          and (
-            (x.owner = e.owner and x.lease_until is not null)
-            or (x.state = 'deferred' and x.lease_until is null
-              and (e.state = 'accepted' or (e.is_retry and x.tag is not null)))
-          )
-          and (e.key_tag is null or x.tag is not distinct from e.key_tag)
-        for update of x
-      ) as n
-      where c.key_hash = n.key_hash;
-      continue when found;
-    end if;
-    update email_send_claims c set ambiguous = c.ambiguous or e.ambiguous, lease_until = null, updated_at = now()
-    where c.key_hash = e.key_hash and c.owner = e.owner and c.lease_until is not null;
+          or (c.state = 'deferred' and c.lease_until is null and e.result is not null
+            and (e.key_tag is null or c.tag is not distinct from e.key_tag)
+            and (e.state = 'accepted' or (e.is_retry and c.tag is not null)))
+        )
+    )
+    select coalesce(max(e.turn), 0) into v_turns from e;
+    exit when v_turn >= v_turns;
   end loop;
 end
 $$;

@@ -27,11 +27,26 @@ const ENDS = [
   ["deferred", undefined]
 ] as const satisfies ReadonlyArray<readonly [ClaimState, string | undefined]>
 
+/** How somebody else ends it after that, in the same call. */
+const THEN = [
+  [],
+  [
+    {
+      owner: "a retry",
+      state: "ended",
+      ambiguous: true,
+      isRetry: true,
+      result: resultOf("failed", "key", "ambiguous")
+    }
+  ],
+  [{ owner: "an event", state: "accepted", ambiguous: false, result: resultOf("sent", "key") }]
+] as const satisfies ReadonlyArray<ReadonlyArray<ClaimEnd>>
+
 interface Case {
   readonly key: string
   readonly claim: Claim
-  readonly end: ClaimEnd
-  /** Which use of the key the end is of, as far as it says so. */
+  readonly ends: ReadonlyArray<ClaimEnd>
+  /** Which use of the key the ends are of, as far as they say so. */
   readonly use: "same" | "another" | "unsaid"
 }
 
@@ -42,34 +57,39 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
         YES_NO.flatMap((owned) =>
           YES_NO.flatMap((elsewhere) =>
             ENDS.flatMap(([ends, status]) =>
-              (["same", "another", "unsaid"] as const).map((use) => ({
-                use,
-                claim: {
-                  payloadHash: "p",
-                  state,
-                  provider: "provider_a" as const,
-                  ambiguous,
-                  leaving: true,
-                  owner: owned ? "owner" : "another",
-                  leaseUntil: leased ? now + MINUTE_MS : NO_LEASE,
-                  firstAttemptAt: now - MINUTE_MS,
-                  lastAttemptAt: now + MINUTE_MS,
-                  tag: anyId("tag"),
-                  result: undefined
-                },
-                end: {
-                  owner: "owner",
-                  state: ends,
-                  ambiguous: status === "deferred",
-                  result:
-                    status === undefined
-                      ? undefined
-                      : {
-                          ...resultOf(status, "key", ends === "ambiguous" ? "ambiguous" : "rejected"),
-                          provider: elsewhere ? ("provider_b" as const) : ("provider_a" as const)
-                        }
-                }
-              }))
+              THEN.flatMap((then) =>
+                (["same", "another", "unsaid"] as const).map((use) => ({
+                  use,
+                  claim: {
+                    payloadHash: "p",
+                    state,
+                    provider: "provider_a" as const,
+                    ambiguous,
+                    leaving: true,
+                    owner: owned ? "owner" : "another",
+                    leaseUntil: leased ? now + MINUTE_MS : NO_LEASE,
+                    firstAttemptAt: now - MINUTE_MS,
+                    lastAttemptAt: now + MINUTE_MS,
+                    tag: anyId("tag"),
+                    result: undefined
+                  },
+                  ends: [
+                    {
+                      owner: "owner",
+                      state: ends,
+                      ambiguous: status === "deferred",
+                      result:
+                        status === undefined
+                          ? undefined
+                          : {
+                              ...resultOf(status, "key", ends === "ambiguous" ? "ambiguous" : "rejected"),
+                              provider: elsewhere ? ("provider_b" as const) : ("provider_a" as const)
+                            }
+                    },
+                    ...then
+                  ]
+                }))
+              )
             )
           )
         )
@@ -91,7 +111,7 @@ const kept = (claim: Claim, now: number) => ({
 
 layer(layerPostgres)("the end of a claim", (it) => {
   it.effect(
-    "in every state, by its owner or another one, of this use or another, is kept as settledClaim says",
+    "in every state, by its owner or another one, of this use or another, once or twice, is kept as settledClaim says",
     () =>
       Effect.gen(function* () {
         yield* empty("email_send_claims")
@@ -112,11 +132,15 @@ layer(layerPostgres)("the end of a claim", (it) => {
         )
         yield* sql.unsafe("select settle_email_claims($1::jsonb, '{}')", [
           JSON.stringify(
-            cases.map(({ end, key, use }) => ({
-              key_hash: key,
-              key_tag: { same: "tag", another: "tag of another use", unsaid: null }[use],
-              settle: end
-            }))
+            [0, 1].flatMap((turn) =>
+              cases.flatMap(({ ends, key, use }) =>
+                ends.slice(turn, turn + 1).map((settle) => ({
+                  key_hash: key,
+                  key_tag: { same: "tag", another: "tag of another use", unsaid: null }[use],
+                  settle
+                }))
+              )
+            )
           )
         ])
         const rows = yield* sql<ReturnType<typeof kept> & { readonly key: string }>`
@@ -124,14 +148,13 @@ layer(layerPostgres)("the end of a claim", (it) => {
           last_attempt_at <= clock_timestamp() as over, result ->> 'status' as result, result ->> 'kind' as kind
         from email_send_claims`
         const found = new Map(rows.map(({ key, ...row }) => [key, row]))
-        for (const { claim, end, key, use } of cases) {
-          // What ends another use returns the lease, and says no more.
-          const said = use === "another" ? { ...end, result: undefined } : end
-          assert.deepStrictEqual(
-            found.get(key),
-            kept(settledClaim(claim, said, now) ?? claim, now),
-            JSON.stringify({ claim, end, use })
-          )
+        for (const { claim, ends, key, use } of cases) {
+          const last = ends.reduce((before, end) => {
+            // What ends another use returns the lease, and says no more.
+            const said = use === "another" ? { ...end, result: undefined } : end
+            return settledClaim(before, said, now) ?? before
+          }, claim)
+          assert.deepStrictEqual(found.get(key), kept(last, now), JSON.stringify({ claim, ends, use }))
         }
       })
   )
