@@ -3,48 +3,40 @@
 create or replace function email_log_rows_of(p_entries jsonb) returns email_log_row[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
-declare
-  x record;
-  e email_log_row;
-  v_from text;
-  v_rows email_log_row[] := '{}';
 begin
-  for x in select * from jsonb_array_elements(p_entries) with ordinality as y(entry, ord) loop
-    -- Other members are stored as they come.
-    e := jsonb_populate_record(null::email_log_row, x.entry);
-    e.ordinal := x.ord;
-    e.id := coalesce(e.id, gen_random_uuid());
-    e.category := coalesce(e.category, 'unknown');
-    v_from := x.entry ->> 'from';
-    e.from_address := case when position('<' in v_from) = 0 then lower_address(trim_address(v_from)) else email_bare_address(v_from) end;
-    e.to_addresses := email_addresses(x.entry -> 'to');
-    e.other_addresses := email_addresses(x.entry -> 'others');
-    e.dropped_addresses := email_addresses(x.entry -> 'dropped');
-    e.failed_over := coalesce(e.failed_over, false);
-    e.key_hash := coalesce(e.key_hash, encode(sha256(convert_to(e.idempotency_key, 'UTF8')), 'hex'));
-    e.attempts := nullif(e.attempts, '[]');
-    e.tags := nullif(e.tags, '{}');
-    v_rows := v_rows || e;
-  end loop;
   return array(
-    select y from unnest(v_rows) as y
+    select row(
+      x.ordinality, n.id, coalesce(x.category, 'unknown'), x.source,
+      case when position('<' in x."from") = 0 then lower_address(trim_address(x."from")) else email_bare_address(x."from") end,
+      email_addresses(x."to"), email_addresses(x.others), email_addresses(x.dropped), x.subject, x.outcome, x.error, x.error_kind,
+      coalesce(x.failed_over, false), x.cost_usd, x.accepted_cost_usd, x.idempotency_key,
+      coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')), x.key_tag, x.provider, x.provider_message_id,
+      x.retry_at, nullif(x.attempts, '[]'), x.traceparent, nullif(x.tags, '{}')
+    )::email_log_row
+    from rows from (jsonb_to_recordset(p_entries) as (
+      id uuid, category text, source text, "from" text, "to" jsonb, others jsonb, dropped jsonb, subject text, outcome text, error text,
+      error_kind text, failed_over boolean, cost_usd numeric, accepted_cost_usd numeric, idempotency_key text, key_hash text, key_tag text,
+      provider text, provider_message_id text, retry_at timestamptz, attempts jsonb, traceparent text, tags jsonb
+    )) with ordinality as x
+    cross join lateral (select coalesce(x.id, gen_random_uuid()) as id) as n
     left join lateral (
       select l.provider, l.provider_message_id from email_log l
-      where y.outcome = 'deferred' and l.key_tag = y.key_tag and l.outcome is null
+      where x.outcome = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
         and l.outcome is distinct from 'sent' and l.provider_message_id is not null
         and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
       order by l.created_at desc, l.id desc
       limit 1
     ) as early on true
     order by
-      coalesce(early.provider, y.provider) collate "C" nulls last,
+      coalesce(early.provider, x.provider) collate "C" nulls last,
       coalesce(
-        y.provider_message_id,
-        (select l.provider_message_id from email_log l where l.entry_id = y.id),
+        x.provider_message_id,
+        (select l.provider_message_id from email_log l where l.entry_id = x.id),
         early.provider_message_id
       ) collate "C" nulls last,
-      y.id, y.ordinal
+      n.id, x.ordinality
   );
 end
 $$;
