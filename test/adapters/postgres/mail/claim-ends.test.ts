@@ -13,6 +13,7 @@ import { resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { hashOf } from "../send-queue/rows.ts"
 
 const MINUTE_MS = 60_000
 const YES_NO = [true, false]
@@ -157,5 +158,41 @@ layer(layerPostgres)("the end of a claim", (it) => {
           assert.deepStrictEqual(found.get(key), kept(last, now), JSON.stringify({ claim, ends, use }))
         }
       })
+  )
+
+  it.effect("is written where its claim lies, with nothing new in an index", () =>
+    Effect.gen(function* () {
+      yield* empty("email_send_claims")
+      const sql = yield* WriteSql
+      const mails = Array.from({ length: 64 }, (_, n) => ({
+        key_hash: hashOf(`settled-${n}`),
+        owner: `owner-${n}`,
+        addresses: ["a@x.test"],
+        payload_hash: hashOf("payload"),
+        provider: "provider_a",
+        lease_ms: MINUTE_MS,
+        settle: {
+          owner: `owner-${n}`,
+          state: "accepted",
+          result: {
+            ...resultOf("sent", `settled-${n}`),
+            sendId: anyId("0199a000-0000-7000-8000-000000000001")
+          }
+        }
+      }))
+      // As batches come: each ends while later ones begin.
+      const batches = Array.from({ length: 4 }, (_, at) => JSON.stringify(mails.slice(16 * at, 16 * at + 16)))
+      for (const batch of batches) yield* sql.unsafe("select from begin_email_sends($1::jsonb)", [batch])
+      const moved = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          for (const batch of batches)
+            yield* sql.unsafe("select settle_email_claims($1::jsonb, '{}')", [batch])
+          return yield* sql<{ readonly all: number; readonly hot: number }>`
+            select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_xact_user_tables where relname = 'email_send_claims'`
+        })
+      )
+      assert.strictEqual(moved[0]?.all, mails.length)
+      assert.isAtLeast(moved[0]?.hot ?? 0, 0.6 * mails.length)
+    })
   )
 })
