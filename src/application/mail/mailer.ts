@@ -322,9 +322,10 @@ const conclude = Effect.fnUntraced(function* (
   const ambiguous =
     hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
-  // The deferral of a queued mail is in its request, where that could be written: the process knows of the doubt alone.
-  const kept =
-    end !== undefined && !isCounted && result.status === "deferred" ? { ...end, result: undefined } : end
+  // Of a queued mail the process knows the doubt alone: a deferral is in its request, where that could be written, and one that waits for
+  // its key has not ended.
+  const goesOn = result.status === "deferred" || trace.waitsForKey === true
+  const kept = end !== undefined && !isCounted && goesOn ? { ...end, result: undefined } : end
   if (kept !== undefined) parts.memory.settle(details.keyHash, kept, yield* uptime, doubtOf(trace))
   const write = record(parts, rowOf(parts.config, result, details, trace, end))
   const recorded = yield* hold.isDeferred === true ? untilWritten(parts, write) : write

@@ -174,17 +174,26 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
 
     test("a request of which its key cannot say that it leaves waits for the key, and has not failed", (world) =>
       Effect.gen(function* () {
+        let asked = 0
         const away = yield* makeSender(world, {
           primary: "provider_b",
           outcomes: ["unavailable"],
           fallback: "provider_a",
-          moveClaim: () => Effect.fail(noAnswer("moveClaim", "the test"))
+          moveClaim: (entry) =>
+            (asked += 1) === 1 ? Effect.fail(noAnswer("moveClaim", "the test")) : world.store.moveClaim(entry)
         })
         yield* enqueue(world)
         const taken = yield* take(world, "provider_b")
         yield* away.send(taken)
         assert.deepInclude(yield* found(world, taken), { state: "queued", kind: undefined })
         assert.lengthOf(yield* away.copies, 0)
+        // The process remembers a doubt, and no failure, of which the key has never heard: a retry follows.
+        for (const waited of [LEASE_MS + 1, 120_001]) {
+          yield* world.advance(waited)
+          yield* away.send(yield* take(world, "provider_b"))
+        }
+        assert.deepInclude(yield* found(world, taken), { state: "sent" })
+        assert.lengthOf(yield* away.copies, 1)
       }))
 
     test("an acceptance that is written late is evidence, where another sender has the request by then", (world) =>
