@@ -26,6 +26,7 @@ export interface QueueStoreWorld {
 }
 
 const LEASE_MS = 12_000
+const DAY_MS = 24 * 3_600_000
 const FREE: ReadonlyArray<PaceLimit> = [
   { provider: "provider_a", ...fixedRate(0) },
   { provider: "provider_b", ...fixedRate(0) }
@@ -462,7 +463,13 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           (yield* Effect.flip(enqueue(world, { idempotencyKey: "b/1" })))._tag,
           "QueueRefused"
         )
-        assert.lengthOf((yield* take(world)).mails, 2)
+        const { mails } = yield* take(world)
+        assert.lengthOf(mails, 2)
+        for (const mail of mails) yield* move(world, mail, "sent")
+        yield* world.advance(DAY_MS - 60_000)
+        assert.strictEqual(yield* put("two", 2), "conflict")
+        yield* world.advance(120_000)
+        assert.isArray(yield* put("two", 0, 1, 2))
       }))
 
     test("a lease that is prolonged prolongs its claim: no other call takes the key meanwhile", (world) =>

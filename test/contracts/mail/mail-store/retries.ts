@@ -143,8 +143,8 @@ export const retries = (it: MailTests): void => {
             ...settling({ claim: retrying(one) }, one, "ended", "failed", "ambiguous"),
             isRetry: true
           } as const
-          const keyTag = isOfThisUse ? one.details.keyTag : KeyTag.make(fresh("tag"))
-          const late = { ...one, details: { ...one.details, keyTag } }
+          const keyTag = isOfThisUse ? tagOf(one.details) : KeyTag.make(fresh("tag"))
+          const late = { ...one, details: { ...one.details, keyTag: keyTag ?? null } }
           yield* world.store.record(
             attempt(late, "failed", { rowId: retrying(one).rowId, errorKind: "ambiguous", settle: end })
           )
