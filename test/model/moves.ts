@@ -324,7 +324,9 @@ const begins = (context: Context, state: State): Moves => {
           { process, claimed: true, evidence: undefined, label }
         )
       ]
-    const isRepeated = own?._tag === "Replay"
+    // What the store has said, or heard, of a deferral is no more than it knows.
+    const isTold = state.memory[process]?.owner === "learnt"
+    const isRepeated = own?._tag === "Replay" && !(isTold && own.result.status === "deferred")
     const grant = (isSettled: boolean): State => ({
       ...state,
       claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true, isSettled }, now)
@@ -338,7 +340,10 @@ const begins = (context: Context, state: State): Moves => {
       ...grant(isRepeated || evidence !== undefined),
       held: asksNobody ? state.held : heldNow(state)
     }
-    const final = rules.tornAt(agreed(decision, own, evidence !== undefined), doubtIn(state, process))
+    const final = rules.tornAt(
+      agreed(decision, own, { isProven: evidence !== undefined, isTold }),
+      doubtIn(state, process)
+    )
     const moves = [
       final._tag === "Claimed"
         ? afterBegin(context, granted, n, final, { process, claimed: true, evidence, label })

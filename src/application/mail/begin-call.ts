@@ -5,6 +5,7 @@ import {
   type ClaimDecision,
   type Claimed,
   type ClaimRequest,
+  continuation,
   newUse,
   tornAt
 } from "../../domain/mail/claim.ts"
@@ -48,13 +49,21 @@ interface BegunCall extends Omit<BeganSend, "at"> {
   readonly since: number
 }
 
-/** The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). */
+const isDeferral = (own: ClaimDecision | undefined): boolean =>
+  own?._tag === "Replay" && own.result.status === "deferred"
+
+/**
+ * The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). A deferral that the store has heard
+ * of is over where it says, later, that the key's provider may be asked again.
+ */
 export const agreed = (
   stored: ClaimDecision,
   own: ClaimDecision | undefined,
-  isProven: boolean
+  { isProven, isTold }: { readonly isProven: boolean; readonly isTold: boolean }
 ): ClaimDecision => {
   if (own === undefined || stored._tag !== "Claimed") return stored
+  if (isTold && isDeferral(own) && stored.sticky !== undefined && continuation(stored) === "ask")
+    return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
 }
@@ -108,6 +117,7 @@ const forKey = Effect.fnUntraced(function* (
   const known = memory.known(keyHash, since)
   const ownAt = datedBy(remembered, known)
   const own = ownAt(wallClock)
+  const isTold = memory.isTold(keyHash, since)
   const remember = (claimed: Claimed, now: number, isSettled: boolean) =>
     memory.hold(
       keyHash,
@@ -126,7 +136,10 @@ const forKey = Effect.fnUntraced(function* (
       claim: {
         ...request,
         leaseMs: parts.terms.leaseMs,
-        known: known === undefined ? undefined : { ...known, isSettled: own?._tag === "Replay" }
+        known:
+          known === undefined
+            ? undefined
+            : { ...known, isSettled: own?._tag === "Replay" && !(isTold && isDeferral(own)) }
       }
     },
     wallClock
@@ -142,7 +155,7 @@ const forKey = Effect.fnUntraced(function* (
   // How old a key is goes by the store's clock, where it is known.
   const now = began.time?.at ?? wallClock
   const decision = tornAt(
-    agreed(began.decision, ownAt(now), began.evidence !== undefined),
+    agreed(began.decision, ownAt(now), { isProven: began.evidence !== undefined, isTold }),
     memory.doubtAt(keyHash, since)
   )
   if (decision._tag === "Claimed") remember(decision, now, began.evidence !== undefined)

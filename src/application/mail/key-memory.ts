@@ -64,6 +64,8 @@ export class ProcessKeyMemory extends Context.Service<
       },
       now: number
     ) => { readonly decision: RetryDecision; readonly undo: () => void }
+    /** Whether the store has said, or been told, what the process repeats: what it says later is newer. */
+    readonly isTold: (keyHash: KeyHash, now: number) => boolean
     /** Where this process itself has asked for the key's present use, and got no clear answer. */
     readonly doubtAt: (keyHash: KeyHash, now: number) => Provider | undefined
     /** Whether no other call of the process has taken the key since. */
@@ -90,6 +92,8 @@ const acceptedBy = ({ result, state }: Claim): Evidence | undefined =>
 export interface Remembered extends Claim {
   /** Where the process itself got no clear answer in this use of the key. */
   readonly doubtAt?: Provider | undefined
+  /** The store knows the result. */
+  readonly isTold?: boolean
 }
 
 /** The claims themselves, the oldest first, at most `maxKeys` of them. */
@@ -104,7 +108,7 @@ const makeClaims = (maxKeys: number) => {
     return claim === undefined || isFree(claim, now) ? undefined : claim
   }
   /** Adds a claim, and drops the oldest ones that are free or too many. */
-  const add = (keyHash: KeyHash, claim: Claim, now: number) => {
+  const add = (keyHash: KeyHash, claim: Remembered, now: number) => {
     put(keyHash, { ...claim, doubtAt: live(keyHash, now)?.doubtAt })
     for (const [oldest, kept] of claims) {
       if (claims.size <= maxKeys && !isFree(kept, now)) return
@@ -188,7 +192,8 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const decision = { ...decided, ...times, _tag: "Claimed" } as const
       return claims.hold(keyHash, claimOf(undefined, decision, { ...request, leaving: true }, now), now)
     },
-    learn: (keyHash, told, request, now) => claims.add(keyHash, learntClaim(told, request, now), now),
+    learn: (keyHash, told, request, now) =>
+      claims.add(keyHash, { ...learntClaim(told, request, now), isTold: true }, now),
     beginRetry: (keyHash, retry, now) => {
       const known = claims.live(keyHash, now)
       const first = now - retry.ageMs
@@ -201,6 +206,7 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
         decision._tag === "Go" && !decision.torn ? claims.hold(keyHash, decision.claim, now) : () => {}
       return { decision, undo }
     },
+    isTold: (keyHash, now) => claims.live(keyHash, now)?.isTold === true,
     doubtAt: (keyHash, now) => claims.live(keyHash, now)?.doubtAt,
     owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
     move: (keyHash, owner, provider) => {
@@ -214,12 +220,17 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const settled = keptAcceptance(before, end) ?? settledClaim(before, end, now)
       // What a call that was frozen past its lease left in doubt, the one that has the key now has to know (S2).
       const kept = settled ?? (doubtAt === undefined ? undefined : before)
-      if (kept !== undefined) claims.put(keyHash, { ...kept, doubtAt: doubtAt ?? before?.doubtAt })
+      if (kept !== undefined)
+        claims.put(keyHash, {
+          ...kept,
+          doubtAt: doubtAt ?? before?.doubtAt,
+          isTold: before?.isTold === true && kept.result === before.result
+        })
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)
       if (claim?.owner === owner && claim.result !== undefined)
-        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result) })
+        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result), isTold: true })
     }
   }
 }

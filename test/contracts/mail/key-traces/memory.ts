@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 
-import { order, isDoubtful, world, aFirst, type KeyTests } from "./orders.ts"
+import { attemptOf, order, isDoubtful, world, aFirst, type KeyTests } from "./orders.ts"
 
 /** What a process remembers while the store is away, and after it. */
 export const memories = (it: KeyTests): void => {
@@ -31,6 +31,23 @@ export const memories = (it: KeyTests): void => {
       assert.strictEqual(Result.isFailure(conflict) && conflict.failure._tag, "IdempotencyConflict")
       assert.deepStrictEqual(yield* copies, { provider_a: 2, provider_b: 0 })
       assert.strictEqual((yield* received).provider_b, 0)
+    })
+  )
+
+  it.effect("R3: a process that has heard of a deferral hears of its end, as one that has not", () =>
+    Effect.gen(function* () {
+      const { copies, queued, received, scripts, spawn } = yield* world(aFirst)
+      const [first, other] = [yield* spawn, yield* spawn]
+      const mail = order()
+      scripts.provider_a.push(...Array.from({ length: 4 }, () => "ambiguous-lost" as const))
+      for (const process of [first, other]) assert.strictEqual((yield* process.send(mail)).status, "deferred")
+      for (const retry of [1, 2, 3]) yield* first.retry(attemptOf(yield* queued, retry))
+      assert.strictEqual((yield* received).provider_a, 4)
+      // The provider knows its keys: it may be asked once more, in doubt or not.
+      assert.strictEqual((yield* other.send(mail)).status, "sent")
+      assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+      assert.strictEqual((yield* first.send(mail)).status, "sent")
+      assert.strictEqual((yield* received).provider_a, 5)
     })
   )
 
