@@ -324,7 +324,7 @@ const conclude = Effect.fnUntraced(function* (
   const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
   // Of a queued mail the process knows the doubt alone: a deferral is in its request, where that could be written, and one that waits for
   // its key has not ended.
-  const goesOn = result.status === "deferred" || trace.waitsForKey === true
+  const goesOn = result.status === "deferred" || (trace.waitsForKey === true && state !== "refused")
   const kept = end !== undefined && !isCounted && goesOn ? { ...end, result: undefined } : end
   if (kept !== undefined) parts.memory.settle(details.keyHash, kept, yield* uptime, doubtOf(trace))
   const write = record(parts, rowOf(parts.config, result, details, trace, end))

@@ -157,4 +157,28 @@ describe("the sender of the queue", () => {
       assert.lengthOf(yield* world.providers.provider_a.copies, 1)
     }).pipe(Effect.provide(layerPostgres))
   )
+
+  it.live(
+    "Q1: a key that nobody was asked for, as its claim could not be moved, is no doubt: it goes out at the next look",
+    () =>
+      Effect.gen(function* () {
+        let failures = 0
+        const world = yield* makeQueueWorld({
+          storeAs: (store) => ({
+            ...store,
+            moveClaim: (entry) =>
+              failures++ === 0 ? Effect.fail(noAnswer("moveClaim", "a moment")) : store.moveClaim(entry)
+          })
+        })
+        yield* world.sql`select add_email_suppressions(array['manual:gone@x.test'], null)`
+        const to = ["a@x.test", "gone@x.test"]
+        // This provider knows no keys: one in doubt would wait for its retry.
+        const { id } = yield* world.enqueue.one(
+          request({ idempotencyKey: "order-7", provider: "provider_b", to })
+        )
+        yield* world.start
+        yield* world.inState(id, "sent")
+        assert.lengthOf(yield* world.providers.provider_b.copies, 1)
+      }).pipe(Effect.provide(layerPostgres))
+  )
 })
