@@ -6,7 +6,7 @@ set search_path = pg_catalog, public, pg_temp
 as $$
   with d as materialized (
     select id from conversion_batch_jobs
-    where state = 'submitted' and next_poll_at <= clock_timestamp()
+    where state = 'submitted' and next_poll_at <= (select clock_timestamp())
     order by next_poll_at
     limit p_limit
     for no key update skip locked

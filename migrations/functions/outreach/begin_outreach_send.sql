@@ -8,6 +8,7 @@ create or replace function begin_outreach_send(p_email text, p_name text, p_camp
 returns table (decision text, id uuid, status text, provider_message_id text, mail_key text)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -6,6 +6,7 @@ create or replace function finish_outreach_send(
 returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 begin
   if p_provider_message_id is not null then
@@ -24,8 +25,7 @@ begin
   perform refresh_email_send(p_id);
   if p_outcome in ('sent', 'deferred') then
     update prospects p set last_contacted_at = greatest(p.last_contacted_at, now()), updated_at = now()
-    from email_sends s
-    where s.id = p_id and p.id = s.prospect_id;
+    where p.id = (select s.prospect_id from email_sends s where s.id = p_id);
   end if;
 end
 $$;

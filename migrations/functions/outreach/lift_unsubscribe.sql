@@ -3,6 +3,7 @@
 create or replace function lift_unsubscribe(p_email text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_found boolean;

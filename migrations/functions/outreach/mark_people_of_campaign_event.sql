@@ -11,8 +11,7 @@ begin
   case p_event
     when 'sent' then
       update prospects p set last_contacted_at = greatest(p.last_contacted_at, p_at), updated_at = now()
-      from email_sends s
-      where s.id = p_send and p.id = s.prospect_id and p.last_contacted_at is distinct from greatest(p.last_contacted_at, p_at);
+      where p.id = (select s.prospect_id from email_sends s where s.id = p_send) and p.last_contacted_at is distinct from greatest(p.last_contacted_at, p_at);
     when 'bounced' then
       perform mark_prospects(p_affected, 'bounced');
     when 'complained' then

@@ -10,6 +10,7 @@
 create or replace function record_campaign_event(p_event jsonb) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   e record;

@@ -2,6 +2,7 @@
 create or replace function refresh_email_send(p_id uuid) returns void
 language sql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
   update email_sends s set
     status = case when campaign_send_rank(x.furthest) > campaign_send_rank(s.status) then x.furthest else s.status end,

@@ -2,15 +2,15 @@
 create or replace function settle_outreach_send(p_id uuid) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_key text;
   v_open record;
   v_end text;
 begin
-  select s.idempotency_key into v_key from email_sends s
-  where s.id = p_id and s.status = 'deferred' and s.idempotency_key is not null;
-  if not found then
+  select case s.status when 'deferred' then s.idempotency_key end into v_key from email_sends s where s.id = p_id;
+  if v_key is null then
     return false;
   end if;
   v_open := email_open_key(v_key);

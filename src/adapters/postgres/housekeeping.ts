@@ -27,7 +27,7 @@ export const runHousekeeping = Effect.gen(function* () {
   yield* done("purgeAccess", sql`select purge_access()`)
   yield* done(
     "purgeRequestKeys",
-    sql`delete from request_keys where created_at < clock_timestamp() - interval '24 hours'
+    sql`delete from request_keys where created_at < (select clock_timestamp()) - interval '24 hours'
       and held_until < clock_timestamp()`
   )
   yield* done("purgeAllowances", sql`delete from allowances where free_at < clock_timestamp()`)

@@ -7,7 +7,7 @@ set search_path = pg_catalog, public, pg_temp
 as $$
   with due as materialized (
     select x.id from contact_messages x
-    where x.notified_at is null and not x.spam and x.notify_after <= clock_timestamp()
+    where x.notified_at is null and not x.spam and x.notify_after <= (select clock_timestamp())
     order by x.notify_after, x.id
     limit 1
     for update skip locked

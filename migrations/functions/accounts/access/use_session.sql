@@ -6,6 +6,7 @@ create or replace function use_session(
 returns table (actor text, rights text[], customer_id uuid, expires_at timestamptz, renewed boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -17,7 +18,12 @@ begin
   from sessions x
     left join customers c on c.id = x.customer_id
     left join api_tokens t on t.id = x.api_token_id
-  where (x.token_hash = p_hash or x.next_hash = p_hash or x.previous_hash = p_hash)
+  -- Each hash apart, so that its own index serves it whatever the statistics say.
+  where x.id = any (array(
+      select y.id from sessions y where y.token_hash = p_hash
+      union all select y.id from sessions y where y.next_hash = p_hash
+      union all select y.id from sessions y where y.previous_hash = p_hash
+    ))
     and x.expires_at > now() and c.deleted_at is null
     and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     and (p_embedded or t.embedded is not true);

@@ -7,6 +7,7 @@ create or replace function request_bulk(
 returns table (answer text, file_id uuid)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -20,7 +21,7 @@ begin
   end if;
   -- Every file before any customer or hold, by id.
   perform from files f
-  where f.id in (select (x ->> 'fileId')::uuid from jsonb_array_elements(p_items) as x)
+  where f.id = any (array(select (x ->> 'fileId')::uuid from jsonb_array_elements(p_items) as x))
   order by f.id
   for no key update;
   begin

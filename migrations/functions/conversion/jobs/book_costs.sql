@@ -8,7 +8,7 @@ as $$
 begin
   -- A job that ends at the same time sees these costs, or is seen to have ended.
   perform from large_conversion_jobs
-  where id in (select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x)
+  where id = any (array(select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x))
   order by id
   for no key update;
   insert into cost_ledger as l (id, job_id, chunk_id, source, backend, model, input_tokens, output_tokens, cost_usd, metadata)
@@ -24,7 +24,7 @@ begin
     metadata = excluded.metadata
   where l.input_tokens + l.output_tokens < excluded.input_tokens + excluded.output_tokens;
   update large_conversion_jobs j set total_cost_usd = conversion_cost(j.id)
-  where j.id in (select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x)
+  where j.id = any (array(select (x ->> 'job_id')::uuid from jsonb_array_elements(p_entries) as x))
     and j.status in ('completed', 'failed', 'cancelled');
 end
 $$;

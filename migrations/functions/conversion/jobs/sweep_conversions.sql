@@ -4,6 +4,9 @@
 create or replace function sweep_conversions(p_window interval, p_stale interval) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   r record;
@@ -12,9 +15,11 @@ begin
   for r in
     select f.id, f.job_id, j.status, j.error from files f
     left join large_conversion_jobs j on j.id = f.job_id
-    where f.status = 'chunked_processing' and f.deleted_at is null and f.updated_at < clock_timestamp() - p_stale
+    where f.status = 'chunked_processing' and f.deleted_at is null and f.updated_at < (select clock_timestamp()) - p_stale
       and (j.id is null or j.status in ('completed', 'failed', 'cancelled'))
       and not exists (select from convert_queue q where q.job_id = f.job_id)
+    -- In the order of the index of what is under way: another one would hold all files.
+    order by f.updated_at
   loop
     update files set
       status = case when r.status is null or r.status = 'cancelled' then 'uploaded' else 'failed' end,

@@ -3,6 +3,9 @@
 -- under way: then the event may be that attempt's, which will find it. Else a new row, which has no `created_at`: its caller writes
 -- it. A tag of another installation matches no row and no claim: mail from outside, without a key. A step of `record_email_events`,
 -- which sets the planner for it.
+--
+-- The message id is looked for by `between`, in the order of the unique index, which no other index has. By `=` the planner takes any
+-- index that begins with the provider for as long as the log looks empty to it, and then every event reads all rows of the provider.
 create or replace function lock_row_of_event(e delivery_event) returns email_log
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -13,7 +16,9 @@ declare
 begin
   loop
     select * into r from email_log l
-    where l.provider = e.provider and l.provider_message_id = e.provider_message_id
+    where l.provider = e.provider and l.provider_message_id between e.provider_message_id and e.provider_message_id
+    order by l.provider_message_id
+    limit 1
     for update;
     if found then
       return r;

@@ -6,6 +6,7 @@ returns table (known boolean, recipients text[])
 language plpgsql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_named text[];

@@ -6,6 +6,7 @@ create or replace function release_email_alert(p_send_id uuid, p_taken text[] de
 returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 begin
   perform from email_log l where l.id = p_send_id for update;

@@ -1,10 +1,15 @@
 -- Deletes rows of the log that are older than `p_keep`, with their events and alerts, the oldest first, `p_limit` at most; their
 -- statistics stay (EVENT-64). Not deleted: rows with a bound key, an open deferral, an alert that has not gone out or an event of
 -- the last seven days, and rows of days that are not closed. Walks from closed day to closed day, so that it reads little more than
--- it deletes however many rows open days have. Returns how many; the leader calls again while it returns `p_limit`.
+-- it deletes however many rows open days have. Returns how many; the leader calls again while it returns `p_limit`. The settings and the lists of
+-- ids: no call reads the whole of another table.
 create or replace function prune_email_log(p_keep interval, p_limit integer default 5000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_bitmapscan = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_before timestamptz := now() - p_keep;
@@ -29,9 +34,9 @@ begin
       order by l.created_at, l.id
       limit p_limit - v_count
       for update skip locked
-    ), events as (delete from email_events x using old where x.send_id = old.id),
-    alerts as (delete from email_alerts x using old where x.send_id = old.id)
-    delete from email_log l using old where l.id = old.id;
+    ), events as (delete from email_events x where x.send_id = any (array(select old.id from old))),
+    alerts as (delete from email_alerts x where x.send_id = any (array(select old.id from old)))
+    delete from email_log l where l.id = any (array(select old.id from old));
     get diagnostics v_gone = row_count;
     v_count := v_count + v_gone;
     exit when v_count >= p_limit;

@@ -3,6 +3,7 @@
 create or replace function suppress_lost_email_rows(p_limit integer default 1000) returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   r record;

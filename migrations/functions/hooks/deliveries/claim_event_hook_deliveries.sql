@@ -1,7 +1,7 @@
 -- Claims events that are due under a lease (`p_lease`, for `p_for`): by pending rows, since a cursor over their numbers would pass over
 -- what commits late. Of one subject only the first that is still to be received, or what was redelivered. Of a hook at most `p_each`,
 -- less what the caller is trying already (`p_busy`: hook and count), and one at a time of a hook that does not answer, so that
--- receivers that do never wait for it. Counts a try. The setting as in `write_hook_deliveries`.
+-- receivers that do never wait for it. Counts a try. The settings, and how a subject is looked for, as in `write_hook_deliveries`.
 create or replace function claim_event_hook_deliveries(
   p_lease uuid, p_for interval, p_limit integer, p_each integer, p_busy jsonb default '{}'
 )
@@ -10,6 +10,8 @@ returns table (
 )
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -41,11 +43,13 @@ begin
     cross join lateral (
       select d.id, d.next_at from event_hook_deliveries d
       where d.hook_id = h.id and d.state = 'pending' and d.next_at <= v_now
-        and (d.again or not exists (
-          select from event_hook_deliveries b
-          where b.hook_id = d.hook_id and b.subject = d.subject and b.state = 'pending' and not b.again
+        and (d.again or (
+          select true from event_hook_deliveries b
+          where b.hook_id = d.hook_id and b.subject between d.subject and d.subject and b.state = 'pending' and not b.again
             and b.sequence < d.sequence
-        ))
+          order by b.subject, b.sequence
+          limit 1
+        ) is not true)
       order by d.next_at, d.sequence
       limit least(h.places, ceil(2.0 * p_limit / (select count(*) from open)))
       for update skip locked

@@ -2,9 +2,12 @@
 -- lease, since the receiver has the event; a failure only under its lease: the event is tried again after the delay that follows
 -- its tries, and is dead once the delays are used up. What follows it in its subject becomes due with it, or at once,
 -- unless somebody else has its row: a due time is a hint. Lock order: deliveries by id, hooks by id.
+-- The settings and the lists of ids: by the indexes alone, whatever the statistics say of deliveries that became many quickly.
 create or replace function end_event_hook_tries(p_ends jsonb, p_delays interval[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -16,7 +19,8 @@ begin
   for d in
     select x.* from jsonb_to_recordset(p_ends) as e(id uuid, lease uuid, received boolean)
     join event_hook_deliveries x on x.id = e.id
-    where x.state <> 'delivered' and (e.received or x.lease = e.lease)
+    where x.id = any (array(select y.id from jsonb_to_recordset(p_ends) as y(id uuid)))
+      and x.state <> 'delivered' and (e.received or x.lease = e.lease)
     order by x.id
     for update of x
   loop
@@ -32,15 +36,20 @@ begin
     from jsonb_to_recordset(p_ends) as y(id uuid, received boolean, status integer, answer text, error text)
     join unnest(v_ended) as o on o.id = y.id
   ) as e
-  where x.id = e.id;
+  where x.id = any (array(select o.id from unnest(v_ended) as o)) and x.id = e.id;
   update event_hook_deliveries x set next_at = greatest(v_now, x.wait_until, n.next_at)
   from (
     select w.id, z.next_at
     from unnest(v_ended) as y
     join event_hook_deliveries z on z.id = y.id and not z.again
-    join event_hook_deliveries w on w.hook_id = z.hook_id and w.subject = z.subject and w.sequence > z.sequence
-      and w.state = 'pending' and not w.again and w.tries = 0
-    for update of w skip locked
+    cross join lateral (
+      select v.id from event_hook_deliveries v
+      where v.hook_id = z.hook_id and v.subject between z.subject and z.subject and v.sequence > z.sequence
+        and v.state = 'pending' and not v.again and v.tries = 0
+      order by v.subject, v.sequence
+      for update skip locked
+    ) as w
+    where z.id = any (array(select o.id from unnest(v_ended) as o))
   ) as n
   where x.id = n.id;
   perform from event_hooks h where h.id in (select o.hook_id from unnest(v_ended) as o) order by h.id for no key update;

@@ -23,10 +23,14 @@ begin
   update event_hook_deliveries d set next_at = v_now
   where d.id in (
     select x.id from event_hook_deliveries x
-    where x.state = 'pending' and x.tries = 0 and x.next_at > v_now + interval '1 minute' and not exists (
-      select from event_hook_deliveries b
-      where b.hook_id = x.hook_id and b.subject = x.subject and b.state = 'pending' and not b.again and b.sequence < x.sequence
-    )
+    where x.state = 'pending' and x.tries = 0 and x.next_at > v_now + interval '1 minute' and (
+      -- As in `write_hook_deliveries`.
+      select true from event_hook_deliveries b
+      where b.hook_id = x.hook_id and b.subject between x.subject and x.subject and b.state = 'pending' and not b.again
+        and b.sequence < x.sequence
+      order by b.subject, b.sequence
+      limit 1
+    ) is not true
     for update skip locked
   );
   delete from event_hook_deliveries d where d.id in (

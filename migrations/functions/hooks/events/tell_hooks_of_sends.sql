@@ -3,6 +3,8 @@
 create or replace function tell_hooks_of_sends(p_ids uuid[], p_outcomes text[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -27,7 +29,7 @@ begin
   ));
   update event_hook_deliveries d set subject = hook_subject_of_mail(l)
   from unnest(v_rows) as l
-  where d.early_send_id = l.id and d.state = 'pending';
+  where d.early_send_id = any (p_ids) and d.early_send_id = l.id and d.state = 'pending';
   update event_hook_deliveries d set
     early_send_id = null, sequence = x.sequence, body = x.body
   from (
@@ -38,10 +40,10 @@ begin
         'data', (e.body::jsonb -> 'data') || (hook_data_of_mail(l, v_now, null) - array['status', 'reason', 'occurredAt'])
       )::text as body
       from event_hook_deliveries e join unnest(v_rows) as l on l.id = e.early_send_id
-      where e.state = 'pending' and e.tries = 0
+      where e.early_send_id = any (p_ids) and e.state = 'pending' and e.tries = 0
       order by e.sequence
     ) as y
   ) as x
-  where d.id = x.id;
+  where d.early_send_id = any (p_ids) and d.id = x.id;
 end
 $$;

@@ -4,6 +4,9 @@ create or replace function mails_to_clean(p_limit integer, p_link_lives interval
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
   select m.id, w.everything
   from intake_mails m
@@ -17,7 +20,8 @@ as $$
   ) w
   where m.step = 'ended' and m.cleaned is distinct from 'all' and (m.cleaned is null or w.everything)
     and (m.home is null or m.home = p_home)
-    and not exists (select from intake_replies r where r.mail_id = m.id and r.status = 'queued')
+    -- Not `= 'queued'`: the index of all that is queued would be read for each mail.
+    and not exists (select from intake_replies r where r.mail_id = m.id and r.status not in ('sent', 'failed'))
   order by m.ended_at
   limit p_limit
 $$;

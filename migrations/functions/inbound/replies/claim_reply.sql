@@ -8,13 +8,18 @@ returns table (
 )
 language sql
 set search_path = pg_catalog, public, pg_temp
+set enable_bitmapscan = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
   with n as materialized (
     select x.id from intake_replies x
-    where x.status = 'queued' and x.not_before <= clock_timestamp()
+    where x.status = 'queued' and x.not_before <= (select clock_timestamp())
       and exists (select from intake_mails m where m.id = x.mail_id and (m.home is null or m.home = p_home))
+      -- Not `= 'queued'`: the index of all that is queued would be read for each reply.
       and not exists (
-        select from intake_replies e where e.mail_id = x.mail_id and e.status = 'queued' and e.created_at < x.created_at
+        select from intake_replies e where e.mail_id = x.mail_id and e.status not in ('sent', 'failed') and e.created_at < x.created_at
       )
     order by x.not_before
     limit 1

@@ -4,6 +4,7 @@
 create or replace function move_email_claim(p_key_hash text, p_owner text, p_provider text) returns boolean
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   c email_send_claims;

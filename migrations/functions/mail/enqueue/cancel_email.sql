@@ -5,6 +5,7 @@ create or replace function cancel_email(p_queue_id uuid) returns text
 language plpgsql
 security definer
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   q email_send_queue;

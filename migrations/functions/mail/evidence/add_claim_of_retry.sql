@@ -5,6 +5,7 @@ create or replace function add_claim_of_retry(
 ) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 begin
   insert into email_send_claims (

@@ -12,6 +12,7 @@ create or replace function begin_email_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -37,8 +38,7 @@ begin
     v_claimed := found;
     -- Read once the claim is held: the row's writer has let go of it.
     if exists (select from email_log l where l.id = v_row_id)
-      or exists (select from email_log l where l.entry_id = v_row_id)
-    then
+      or exists (select from email_log l where l.entry_id = v_row_id) then
       decision := 'Recorded';
       return next;
       return;

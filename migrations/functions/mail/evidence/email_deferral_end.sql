@@ -8,6 +8,7 @@ create or replace function email_deferral_end(p_idempotency_key text) returns te
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
   with k as materialized (
     select x.hash, email_use_tag(x.hash, 'first') as tag

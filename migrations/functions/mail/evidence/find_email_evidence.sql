@@ -10,6 +10,7 @@ returns table (provider text, provider_message_id text)
 language sql
 stable
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
   -- Each apart, so that the index of the key or of the tag serves it and no other one does, whatever the statistics say.
   with mine as materialized (

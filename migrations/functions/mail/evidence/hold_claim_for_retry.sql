@@ -6,6 +6,7 @@ create or replace function hold_claim_for_retry(
 ) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_lease timestamptz := clock_timestamp() + make_interval(secs => p_lease_ms / 1000.0);

@@ -8,6 +8,7 @@ create or replace function report_deferral_end(p_key_hash text, p_send_id uuid)
 returns table (send_id uuid, outcome text, provider text, provider_message_id text, failed_over boolean, error text)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -25,8 +26,14 @@ begin
     where x.created_at >= coalesce(v_at, clock_timestamp() - interval '24 hours')
       and (x.provider_message_id is not null or x.outcome in ('sent', 'suppressed', 'failed'))
     union all
+    -- One look-up, as in `lock_row_of_event`.
     select x.* from find_email_evidence(p_key_hash, v_tag, v_at) e
-    join email_log x on x.provider = e.provider and x.provider_message_id = e.provider_message_id
+    cross join lateral (
+      select y.* from email_log y
+      where y.provider = e.provider and y.provider_message_id between e.provider_message_id and e.provider_message_id
+      order by y.provider_message_id
+      limit 1
+    ) as x
     where v_at is not null
   ) as l
   order by (l.provider_message_id is not null or l.outcome = 'sent') desc, l.created_at desc, l.id desc

@@ -18,7 +18,9 @@ begin
         select x.email, x.reason, null as list from email_suppressions x where x.email = any (p_addresses)
         union
         select a.email, e.reason, null
-        from unnest(p_addresses) as a(email) join erased_suppressions e on e.address_hash = address_hash(a.email)
+        from unnest(p_addresses) as a(email)
+        -- `offset 0`: a look-up for each address, whatever the statistics say.
+        cross join lateral (select x.reason from erased_suppressions x where x.address_hash = address_hash(a.email) offset 0) as e
         union
         select a.email, 'unsubscribed', null
         from unnest(p_addresses) as a(email) join unsubscribes u on u.email in (a.email, erased_alias(a.email))

@@ -4,6 +4,7 @@ create or replace function begin_queued_retry(p_entry jsonb)
 returns table (decision text, evidence jsonb, suppressions jsonb, first_attempt_at float8, last_attempt_at float8, torn boolean)
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 begin
   -- Until the commit: a setting of the function ends before it.

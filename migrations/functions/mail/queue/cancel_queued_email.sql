@@ -2,6 +2,7 @@
 create or replace function cancel_queued_email(p_queue_id uuid, p_actor text) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_before text;

@@ -2,6 +2,7 @@
 create or replace function purge_email_queue() returns integer
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_count integer;

@@ -1,29 +1,36 @@
 -- Prolongs the leases of requests under way and of their claims; returns those that still hold (QUEUE-3). Called by `SendQueue`. Lock order: requests by id, claims
--- by key.
+-- by key. The settings: as in `lock_queued_emails`; the lists of ids and keys, so that no join begins with a table.
 create or replace function renew_queued_emails(p_entries jsonb, p_lease interval) returns setof uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_until timestamptz := clock_timestamp() + p_lease;
   v_held uuid[];
+  v_keys text[];
 begin
   perform lock_queued_emails(p_entries);
   with renewed as (
     update email_send_queue q set due_at = greatest(q.due_at, v_until)
     from jsonb_to_recordset(p_entries) as x(queue_id uuid, lease uuid)
-    where q.id = x.queue_id and q.lease = x.lease
+    where q.id = any (array(select y.queue_id from jsonb_to_recordset(p_entries) as y(queue_id uuid)))
+      and q.id = x.queue_id and q.lease = x.lease
     returning q.id
   )
   select coalesce(array_agg(r.id), '{}') into v_held from renewed r;
+  v_keys := array(select q.key_hash from email_send_queue q where q.id = any (v_held));
   perform from email_send_claims c
-  where c.key_hash in (select q.key_hash from email_send_queue q where q.id = any (v_held))
+  where c.key_hash = any (v_keys)
   order by c.key_hash for no key update;
   update email_send_claims c set
     lease_until = v_until,
     last_attempt_at = case when c.last_attempt_at = c.lease_until then v_until else c.last_attempt_at end
   from email_send_queue q
-  where q.id = any (v_held) and c.key_hash = q.key_hash and c.owner = q.lease::text and c.lease_until is not null;
+  where q.id = any (v_held) and c.key_hash = any (v_keys) and c.key_hash = q.key_hash and c.owner = q.lease::text and c.lease_until is not null;
   return query select unnest(v_held);
 end
 $$;

@@ -3,6 +3,7 @@
 create or replace function reschedule_queued_email(p_queue_id uuid, p_send_at text) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   q email_send_queue;

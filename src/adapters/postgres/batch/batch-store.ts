@@ -73,13 +73,13 @@ const submittingOn = (
       ask.first(
         "claimBatch",
         ClaimedRow,
-        sql`select c.*, j.status = 'waiting_batch' as waiting
+        sql`select c.*,
+            (select j.status = 'waiting_batch' from large_conversion_jobs j where j.id = c.job_id) as waiting
           from claim_conversion_batch(
             ${lease}::uuid, ${preparer}::uuid, ${term}::bigint, ${model}, ${interval(stuckAfter)}::interval,
             ${interval(window)}::interval, ${take}, ${interval(giveUpIn)}::interval,
             ${budget?.dailyUsd ?? null}::numeric, ${budget?.pageUsd ?? 0}::numeric
-          ) c
-          join large_conversion_jobs j on j.id = c.job_id`
+          ) c where c.job_id is not null`
       ),
       heldBy(lease)
     ),

@@ -146,7 +146,7 @@ export const purgingOn = (
         "withoutObjects",
         Schema.Struct({ id: FileId }),
         write`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
-          where not exists (select from files f where f.id = x.id::uuid and f.purged_at is null)`
+          where (select f.purged_at is null from files f where f.id = x.id::uuid) is not true`
       ),
       (rows) => rows.map(({ id }) => id)
     )

@@ -237,9 +237,9 @@ const resultsOn = (
         "withoutObjects",
         Schema.Struct({ id: MailId }),
         sql`select x.id from jsonb_array_elements_text(${toJsonText(ids)}::jsonb) as x(id)
-          where not exists (
-            select from intake_mails m where m.id = x.id::uuid and m.cleaned is distinct from 'all'
-          )`
+          where (
+            select m.cleaned is distinct from 'all' from intake_mails m where m.id = x.id::uuid
+          ) is not true`
       ),
       (rows) => rows.map(({ id }) => id)
     ),

@@ -29,7 +29,7 @@ import { CampaignBook, Unsubscribes } from "../../../../src/ports/outreach/campa
 import { DAILY, period, subscriptions } from "../../../contracts/delivery/audit-digest-store.ts"
 import { campaignEvent } from "../../../contracts/outreach/campaign-book.ts"
 import { makeLane } from "./lane.ts"
-import { type Named, playScenes, type Scenario, type SceneStep } from "./scenes.ts"
+import { type Named, playScenes, type Scenario, type Scenes, type SceneStep } from "./scenes.ts"
 
 /** The stores of people at a desk: who may sign in, alarms, digests, campaigns. */
 export interface Desk {
@@ -369,7 +369,7 @@ const CLEAN = `with ${[
   .map((table, at) => `t${at} as (delete from ${table})`)
   .join(", ")} delete from customers`
 
-export const playDesk = playScenes({
+export const DESK = {
   steps: STEPS,
   rest,
   scenarios: SCENARIOS,
@@ -378,4 +378,6 @@ export const playDesk = playScenes({
   clean: CLEAN,
   // The one notice that is due may be locked by another call.
   passesOver: { claimNotice: "nothing" }
-})
+} satisfies Scenes<Desk, Made, keyof typeof SCENARIOS>
+
+export const playDesk = playScenes(DESK)

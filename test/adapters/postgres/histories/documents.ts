@@ -416,7 +416,7 @@ const anyScript = fc.oneof(
   { weight: 1, arbitrary: wild }
 )
 
-const perform = (world: World, [name, a, b]: Step) =>
+export const perform = (world: World, [name, a, b]: Step) =>
   Effect.catchTag(STEPS[name]!(world, a, b), "StoreUnavailable", () => Effect.void)
 
 const textOfCall = (call: Call): string =>
@@ -425,7 +425,7 @@ const textOfCall = (call: Call): string =>
     : `${call.begun}-${call.ended} ${call.store}.${call.method}${JSON.stringify(call.args)} = ${answerOf(call.end, new Map())}`
 
 /** Empties what a world writes to: for few rows faster than `truncate`. */
-const CLEAN = `with ${[
+export const CLEAN = `with ${[
   "bulk_items",
   "bulk_orders",
   "conversion_batch_jobs",

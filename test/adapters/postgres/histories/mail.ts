@@ -13,7 +13,7 @@ export const mailLane = makeLane(layer, makePostgresWorld)
 type Call = Timed & { readonly step: Step | "rest"; readonly answer: string }
 
 /** Of one world at a time: a lane is emptied before each. */
-const NAMES = names(1)
+export const NAMES = names(1)
 
 /** The members in one order. */
 const inOrder = (_: string, value: unknown): unknown =>
@@ -183,13 +183,13 @@ const passesUnseen = (lines: Lines, isClaimed: boolean): boolean => {
   )
 }
 
-const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
+export const CLEAN = `with a as (delete from email_log), b as (delete from email_suppressions), c as (delete from email_alerts),
   d as (delete from erased_suppressions), e as (delete from email_events),
   -- It names the people who were erased, for a day; the next history's have the same addresses.
   f as (delete from admin_audit_log) delete from email_send_claims`
 
 /** An attempt is one provider's: what is recorded again under its id names no other. */
-const ofOneAttempt = (one: Step): Step =>
+export const ofOneAttempt = (one: Step): Step =>
   one._tag === "record" ? { ...one, provider: one.slot === 2 ? "provider_b" : "provider_a" } : one
 
 /** A connection is one call or one retry: it does one thing after another, and alone records its attempts (S9). */

@@ -13,7 +13,7 @@ import { type QueueLease, type QueueMove, SendQueue } from "../../../../src/port
 import { attempt, mail, resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { makeLane } from "./lane.ts"
-import { playScenes, type Scenario, type SceneStep } from "./scenes.ts"
+import { playScenes, type Scenario, type Scenes, type SceneStep } from "./scenes.ts"
 
 /** The send queue, and the store that direct sends use. */
 export interface Queueing {
@@ -205,7 +205,7 @@ const CLEAN = `with ${[
   .map((table, at) => `t${at} as (delete from ${table})`)
   .join(", ")} delete from email_send_queue`
 
-export const playQueue = playScenes({
+export const QUEUE = {
   steps: STEPS,
   rest,
   scenarios: SCENARIOS,
@@ -214,4 +214,6 @@ export const playQueue = playScenes({
   clean: CLEAN,
   // A request that another transaction has locked is passed over.
   passesOver: { take: "[]" }
-})
+} satisfies Scenes<Queueing, Made, keyof typeof SCENARIOS>
+
+export const playQueue = playScenes(QUEUE)

@@ -9,7 +9,7 @@ import { CustomerId } from "../../../../src/domain/ids.ts"
 import { ContactMessages, TeamInvites } from "../../../../src/ports/accounts/accounts.ts"
 import { EmailStats } from "../../../../src/ports/delivery/email-log-query.ts"
 import { makeLane } from "./lane.ts"
-import { playScenes, type Scenario, type SceneStep } from "./scenes.ts"
+import { playScenes, type Scenario, type Scenes, type SceneStep } from "./scenes.ts"
 
 /** Invitations, messages of the forms, and the log as days go by: what no in-memory adapter has. */
 export interface Upkeep {
@@ -288,14 +288,14 @@ const STEPS: Readonly<Record<string, Step>> = {
       if (invitation !== undefined) made.invitations.push(invitation)
       return todo
     }),
-  endInvite: ({ endInvite }, n, made) => endInvite(made.invitations[0]!, n % 2 === 0),
-  acceptInvite: ({ acceptInvite }, _, made) => acceptInvite(made.invitations[0]!),
+  endInvite: ({ endInvite }, n, made) => endInvite(made.invitations[0] ?? "none", n % 2 === 0),
+  acceptInvite: ({ acceptInvite }, _, made) => acceptInvite(made.invitations[0] ?? "none"),
   endInviteLease: ({ endInviteLease }) => Effect.asVoid(endInviteLease),
   closeAccount: ({ closeAccount }) => closeAccount,
   keepMessage: ({ keepMessage }, _, made) => Effect.map(keepMessage, (id) => void made.messages.push(id)),
   claimMessage: ({ claimMessage }) => claimMessage,
-  notified: ({ notified }, _, made) => notified(made.messages[0]!),
-  missed: ({ missed }, _, made) => missed(made.messages[0]!),
+  notified: ({ notified }, _, made) => notified(made.messages[0] ?? "00000000-0000-4000-8000-000000000000"),
+  missed: ({ missed }, _, made) => missed(made.messages[0] ?? "00000000-0000-4000-8000-000000000000"),
   comeDue: ({ comeDue }) => Effect.asVoid(comeDue),
   log: ({ log }, n) => Effect.asVoid(log(2 + (n % 2))),
   logOld: ({ log }) => Effect.asVoid(log(OLD)),
@@ -328,7 +328,7 @@ export const SCENARIOS = {
   "row kept": { before: [["logOld", 0]], at: ["hear", "prune", "prune", "closeDay"] }
 } as const satisfies Record<string, Scenario>
 
-export const playUpkeep = playScenes({
+export const UPKEEP = {
   steps: STEPS,
   rest: ({ rows }) => rows,
   scenarios: SCENARIOS,
@@ -347,4 +347,6 @@ export const playUpkeep = playScenes({
   end $$`,
   // One row, one day, which another call may have locked.
   passesOver: { claimMessage: "false", closeDay: "0", prune: "0" }
-})
+} satisfies Scenes<Upkeep, Made, keyof typeof SCENARIOS>
+
+export const playUpkeep = playScenes(UPKEEP)

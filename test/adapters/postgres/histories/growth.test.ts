@@ -1,0 +1,142 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
+import { HOOK, LEASE } from "../delivery/hook-rows.ts"
+import { DESK, deskLane } from "./desk.ts"
+import { documentsLane } from "./documents.ts"
+import { growing } from "./growth.ts"
+import { mailLane } from "./mail.ts"
+import { QUEUE, queueLane } from "./queue.ts"
+import { UPKEEP, upkeepLane } from "./upkeep.ts"
+import { walkDocuments, walkMail, walkScenes, walkStatements } from "./walks.ts"
+
+/** What may read more the more there is, `step table`, and why. */
+const EXEMPT: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "the leader's upkeep looks up what each hold is for": [
+    "sweep funds_holds",
+    "sweep files",
+    "sweep large_conversion_jobs"
+  ],
+  "the costs of the day are summed up": ["budget cost_ledger"],
+  "each order that is under way is looked at": [
+    "claimMessage bulk_orders",
+    "claimMessage bulk_items",
+    "claimMessage files",
+    "claimMessage convert_queue",
+    "claimMessage funds_holds",
+    "claimMessage large_conversion_jobs"
+  ],
+  "each owner or sender with something that waits is looked at, for whose turn it is": [
+    "claimInline files",
+    "claimMail intake_mails"
+  ],
+  "what waits behind another event of its subject that is being sent is passed over": [
+    "claimDeliveries event_hook_deliveries"
+  ],
+  "the digest of a period leaves out those who have it": [
+    "pendingDigests audit_digest_subscriptions",
+    "pendingDigests audit_digest_deliveries"
+  ],
+  "an erased person is looked for in every row": [
+    "erase email_log",
+    "erase email_events",
+    "erase email_alerts"
+  ],
+  "who was erased in the last day, which the audit log of that day says": [
+    "record admin_audit_log",
+    "end admin_audit_log"
+  ],
+  "a day of the log, with the changes of days that are closed": [
+    "closeDay email_log",
+    "closeDay email_stats_changes"
+  ],
+  "a batch of five thousand": ["prune email_log"],
+  "the test itself reads, moves or writes rows": [
+    "advance email_log",
+    "advance email_send_claims",
+    "advance email_alerts",
+    "advance email_stats_changes",
+    "advance admin_audit_log",
+    "release email_log",
+    "release email_events",
+    "comeDue contact_messages",
+    "hear email_log"
+  ]
+}
+
+const json = (value: unknown) => `'${JSON.stringify(value)}'::jsonb`
+
+const NO_MORE = `with a as (delete from email_log), b as (delete from email_events), c as (delete from email_send_claims)
+  delete from event_hook_deliveries`
+
+/** A number that was not drawn before. */
+const next = (() => {
+  let drawn = 0
+  return () => (drawn += 1)
+})()
+
+/** What no world of the histories does. */
+const STATEMENTS = {
+  "event hooks": (n = next()) => ({
+    hook: `insert into event_hooks (id, url, secret) values ('${HOOK}', 'https://shop.test/hooks', 'whsec_AAAA')
+      on conflict do nothing`,
+    recordEarly: `select record_email_events(${json([
+      {
+        provider: "provider_a",
+        provider_message_id: `m-${n}`,
+        event: "delivered",
+        recipients: ["ann@x.test"]
+      }
+    ])})`,
+    recordSend: `select record_email_sends(${json([sendEntry({ provider_message_id: `m-${n}` })])})`,
+    claimDeliveries: `select claim_event_hook_deliveries('${LEASE}', interval '1 minute', 10, 10)`,
+    delivery: `insert into event_hook_deliveries (id, hook_id, message_id, type, subject, body, state, next_at, lease)
+      values (md5('${n}')::uuid, '${HOOK}', 'msg', 'email.sent', 's', '{}', 'pending', now(), '${LEASE}')`,
+    tend: "select tend_event_hooks()",
+    endTries: `select end_event_hook_tries(jsonb_build_array(
+      jsonb_build_object('id', md5('${n}')::uuid, 'lease', '${LEASE}', 'received', true)), '{1 minute}')`
+  }),
+  housekeeping: (n = next()) => ({
+    claims: `insert into email_send_claims
+      (key_hash, payload_hash, state, provider, ambiguous, owner, first_attempt_at, last_attempt_at)
+      select '${n} ' || x, 'p', 'accepted', 'provider_a', false, 'o', now() - interval '2 days', now() - interval '2 days'
+      from generate_series(1, 20) as x`,
+    purgeClaims: "select purge_email_claims(5)",
+    log: `with closed as (
+        insert into email_stats_closed select (now() - interval '40 days')::date on conflict do nothing
+      ) insert into email_log (status, created_at, updated_at)
+      select 'sent', now() - interval '40 days', now() - interval '40 days' from generate_series(1, 20)`,
+    pruneLog: "select prune_email_log(interval '30 days', 5)"
+  })
+}
+
+const LANES = {
+  documents: Effect.map(documentsLane, walkDocuments),
+  mail: Effect.map(mailLane, walkMail),
+  "the desk": Effect.map(deskLane, (lane) => walkScenes(lane, DESK)),
+  upkeep: Effect.map(upkeepLane, (lane) => walkScenes(lane, UPKEEP)),
+  "the send queue": Effect.map(queueLane, (lane) => walkScenes(lane, QUEUE)),
+  "what no history does": Effect.map(queueLane, (lane) => walkStatements(lane, NO_MORE, STATEMENTS))
+}
+
+/** A queue is empty again and again, and analyzed then: a plan that reads all of nothing seems to cost nothing. */
+const STATES = [
+  ...Object.keys(LANES).map((name) => [name, "new"] as const),
+  ["the send queue", "empty when it was analyzed"] as const
+]
+
+it.live.each(STATES)(
+  "no step of %s reads tables that grow with others' rows, by plans of when they were nearly empty: %s",
+  ([name, state]) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const exempt = new Set(Object.values(EXEMPT).flat())
+        const found = yield* growing(yield* LANES[name as keyof typeof LANES], state !== "new")
+        assert.deepStrictEqual(
+          [...found].filter(([what]) => !exempt.has(what)).map(([what, read]) => `${what} (${read})`),
+          []
+        )
+      })
+    )
+)
