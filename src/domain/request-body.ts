@@ -28,20 +28,32 @@ const forgivenList = (ast: SchemaAST.Arrays, list: ReadonlyArray<unknown>): Read
   return items.some((item, at) => item !== list[at]) ? items : list
 }
 
+const MEMBERS = new WeakMap<SchemaAST.Objects, ReadonlyMap<PropertyKey, SchemaAST.AST>>()
+
+/** The members of an object, made once for a schema. */
+const membersOf = (ast: SchemaAST.Objects): ReadonlyMap<PropertyKey, SchemaAST.AST> => {
+  const known = MEMBERS.get(ast)
+  if (known !== undefined) return known
+  const members = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+  MEMBERS.set(ast, members)
+  return members
+}
+
+const ABSENT = Symbol("absent")
+
+const forgivenMember = (ast: SchemaAST.Objects, name: string, value: unknown): unknown => {
+  const type = membersOf(ast).get(name)
+  if (type === undefined) return value === undefined && ast.indexSignatures.length === 0 ? ABSENT : value
+  return value === null && SchemaAST.isOptional(type) && !takesNull(type) ? ABSENT : forgive(type, value)
+}
+
 const forgivenObject = (ast: SchemaAST.Objects, given: object): object => {
-  const known = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
-  let changed = false
-  const members = Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
-    const type = known.get(name)
-    const missing =
-      type === undefined
-        ? value === undefined && ast.indexSignatures.length === 0
-        : value === null && SchemaAST.isOptional(type) && !takesNull(type)
-    const forgiven = type === undefined ? value : forgive(type, value)
-    changed ||= missing || forgiven !== value
-    return missing ? [] : [[name, forgiven] as const]
-  })
-  return changed ? Object.fromEntries(members) : given
+  const members: ReadonlyArray<[string, unknown]> = Object.entries(given)
+  const values = members.map(([name, value]) => forgivenMember(ast, name, value))
+  if (members.every(([, value], at) => value === values[at])) return given
+  return Object.fromEntries(
+    members.flatMap(([name], at) => (values[at] === ABSENT ? [] : [[name, values[at]] as const]))
+  )
 }
 
 const forgive = (ast: SchemaAST.AST, value: unknown): unknown => {

@@ -3,7 +3,10 @@ import { Exit, Result, Schema } from "effect"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
 import { storeUnavailable } from "./statement.ts"
 
-const hasOrdinal = Schema.is(Schema.Struct({ ordinal: Schema.Int }))
+const ordinalOf = (row: object): number | undefined =>
+  "ordinal" in row && typeof row.ordinal === "number" && Number.isInteger(row.ordinal)
+    ? row.ordinal
+    : undefined
 
 /** Decodes one answer; a malformed one fails its own call only. */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, operation: string) => {
@@ -17,16 +20,15 @@ const toExit = <A>(result: Result.Result<A, StoreUnavailable>): Exit.Exit<A, Sto
 
 /** Puts the answers of a batch into the order of its items by their `ordinal`, counted from 1. */
 export const inOrder = <A>(
-  rows: ReadonlyArray<unknown>,
+  rows: ReadonlyArray<object>,
   count: number,
   operation: string,
   decode: (row: unknown, index: number) => Result.Result<A, StoreUnavailable>
 ): ReadonlyArray<Exit.Exit<A, StoreUnavailable>> => {
   const exits = Array.from({ length: count }, (): Exit.Exit<A, StoreUnavailable> | undefined => undefined)
   for (const row of rows) {
-    if (hasOrdinal(row) && row.ordinal >= 1 && row.ordinal <= count) {
-      exits[row.ordinal - 1] = toExit(decode(row, row.ordinal - 1))
-    }
+    const index = (ordinalOf(row) ?? 0) - 1
+    if (index in exits) exits[index] = toExit(decode(row, index))
   }
   // Made only where it is needed: an error captures its stack when it is made.
   return exits.map(

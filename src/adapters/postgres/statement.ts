@@ -1,9 +1,9 @@
-import { type Duration, Effect, Result, Schedule, Schema, String as Text } from "effect"
-import { Statement } from "effect/sql"
+import { type Duration, Effect, Result, Schedule, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 import { withDeadline } from "../../application/deadline.ts"
 import { noAnswer, StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { inCamelCase } from "./column-names.ts"
 
 /** Longer than any caller and any lock waits, shorter than the server's own limit of a statement. */
 const ANSWER_TIME_LIMIT = "8 seconds"
@@ -59,9 +59,6 @@ export const storeUnavailable =
       cause
     })
 
-/** Column names become those of the schemas; the keys of JSON values stay as they are stored. */
-const { array: inCamelCase } = Statement.defaultTransforms(Text.snakeToCamel, false)
-
 type Rows = Effect.Effect<ReadonlyArray<object>, SqlError>
 type Answer<A> = Effect.Effect<A, StoreUnavailable>
 
@@ -107,6 +104,10 @@ export const statements = ({ repeatable = false, within = ANSWER_TIME_LIMIT }: S
       Effect.fromResult(decodeRows(operation, row, found))
     )
 
+  /** Rows that the caller decodes one by one. */
+  const unread = (operation: string, statement: Rows): Answer<ReadonlyArray<object>> =>
+    Effect.map(stored(operation, statement), inCamelCase)
+
   /** The first row, if any. */
   const first = <A>(
     operation: string,
@@ -130,7 +131,7 @@ export const statements = ({ repeatable = false, within = ANSWER_TIME_LIMIT }: S
   const done = (operation: string, statement: Effect.Effect<unknown, SqlError>): Answer<void> =>
     Effect.asVoid(stored(operation, statement))
 
-  return { stored, rows, first, one, answer, done }
+  return { stored, rows, unread, first, one, answer, done }
 }
 
 /** The statements of reads that may take long (`SlowSql`): a read that takes too long ends soon, and others get the connection. */

@@ -35,6 +35,7 @@ const namedIn = (text: string, recipients: ReadonlyArray<string>): ReadonlyArray
 export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => {
   const token = Redacted.value(options.serverToken)
   const address = addressOfApi(options)
+  const asks = asksServer(address)
 
   const failure = (kind: FailureKind, message: string, code?: string, pace?: ProviderPace) =>
     new ProviderFailure({
@@ -89,7 +90,7 @@ export const makePostmarkProvider = (options: PostmarkOptions): MailProvider => 
         Effect.mapError(unanswered),
         Effect.tap(({ status }) => answeredWith(status)),
         Effect.flatMap((answer) => accepted(answer, recipientsOf(body))),
-        (asked) => Effect.andThen(asksServer(address), asked)
+        (asked) => Effect.andThen(asks, asked)
       )
     })
 

@@ -69,6 +69,8 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const address = options.baseUrl ?? VENDOR_URL
   const client = makeClient(apiKey, address, options.client, options.userAgent)
 
+  const asks = asksServer(address)
+
   const failure = (kind: FailureKind, message: string, code?: string, pace?: ProviderPace) =>
     new ProviderFailure({
       ...(pace === undefined ? {} : { pace }),
@@ -127,7 +129,7 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
       return Effect.flatMap(otherFetch, ask).pipe(
         Effect.tap(({ error }) => answeredWith(error === null ? 200 : error.statusCode)),
         Effect.flatMap(accepted),
-        (asked) => Effect.andThen(asksServer(address), asked)
+        (asked) => Effect.andThen(asks, asked)
       )
     })
 

@@ -1,5 +1,6 @@
-import { request } from "undici"
+import { getGlobalDispatcher } from "undici"
 
+import { boundedBody, MAX_SEND_ANSWER } from "../../domain/bounded-body.ts"
 import { BoundedResend, hasFetch, type RawAnswer } from "./bounded-resend.ts"
 
 /** What the SDK's `post` passes on. */
@@ -18,23 +19,56 @@ const isPost = (options: object): options is PostRequest =>
   "headers" in options &&
   options.headers instanceof Headers
 
+/** Makes the request of a send, and reads its answer to the bound. */
+const answerOf = (address: string, { body, headers, signal }: PostRequest): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { origin, pathname, search } = new URL(address)
+    const whole = boundedBody(MAX_SEND_ANSWER)
+    let head: Omit<RawAnswer, "body"> | undefined
+    let abort = () => {}
+    const ended = () => signal?.removeEventListener("abort", abort)
+    getGlobalDispatcher().dispatch(
+      { origin, path: pathname + search, method: "POST", headers, body },
+      {
+        onRequestStart: (controller) => {
+          ended()
+          abort = () => controller.abort(new Error("the attempt was given up"))
+          if (signal?.aborted === true) abort()
+          else signal?.addEventListener("abort", abort, { once: true })
+        },
+        onResponseStart: (_, status, fields) => {
+          const named = Object.entries(fields).map(([name, value]) => [name, String(value)] as const)
+          // An interim answer (1xx) comes before the final one.
+          head = { status, headers: Object.fromEntries(named) }
+        },
+        onResponseData: (controller, chunk) => {
+          try {
+            whole.add(chunk)
+          } catch (cause) {
+            controller.abort(cause as Error)
+          }
+        },
+        onResponseEnd: () => {
+          ended()
+          if (head === undefined) reject(new Error("the answer has no head"))
+          else resolve({ ...head, body: [whole.bytes()] })
+        },
+        onResponseError: (_, cause) => {
+          ended()
+          reject(cause)
+        }
+      }
+    )
+  })
+
 /**
- * The SDK on Node, with undici's own `request` under its sends: `fetch` around the same sockets takes three times the processor
- * time.
+ * The SDK on Node, with undici's dispatcher under its sends: `fetch` around the same sockets takes three times the processor
+ * time, and a stream for the answer's few bytes a quarter more.
  */
 export class UndiciResend extends BoundedResend {
-  protected override async exchange(path: string, options: object): Promise<RawAnswer> {
-    if (path !== "/emails" || !isPost(options) || hasFetch(options)) return super.exchange(path, options)
-    const { body, headers, signal } = options
-    const answer = await request(this.origin + path, {
-      method: "POST",
-      headers: Object.fromEntries(headers),
-      body,
-      signal: signal ?? null
-    })
-    const fields = Object.fromEntries(
-      Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
-    )
-    return { status: answer.statusCode, headers: fields, body: answer.body }
+  protected override exchange(path: string, options: object): Promise<RawAnswer> {
+    return path === "/emails" && isPost(options) && !hasFetch(options)
+      ? answerOf(this.origin + path, options)
+      : super.exchange(path, options)
   }
 }

@@ -78,7 +78,7 @@ export const makeSesProvider = Effect.fnUntraced(function* (
   }
 
   const address = options.endpoint ?? `email.${options.region}.amazonaws.com`
-  const server = options.endpoint ?? `https://${address}`
+  const asks = asksServer(options.endpoint ?? `https://${address}`)
   const settings = options.endpoint === undefined ? "PROVIDERB_REGION" : "PROVIDERB_ENDPOINT"
 
   const send: MailProvider["send"] = (request) =>
@@ -110,7 +110,7 @@ export const makeSesProvider = Effect.fnUntraced(function* (
           ({ messageId }) => messageId !== "",
           () => failure("ambiguous", "the provider answered without a message id")
         ),
-        (asked) => Effect.andThen(asksServer(server), asked)
+        (asked) => Effect.andThen(asks, asked)
       )
     })
 

@@ -134,6 +134,8 @@ export const makeRelayProvider = Effect.fnUntraced(function* ({
     return { messageId: mail.messageId }
   }, Effect.scoped)
 
+  const asks = asksServer(`smtp://${addressOfRelay(relay)}`)
+
   const send: MailProvider["send"] = Effect.fnUntraced(function* (request) {
     const mail = yield* Effect.tryPromise({
       try: () => composed(request),
@@ -141,7 +143,7 @@ export const makeRelayProvider = Effect.fnUntraced(function* ({
     })
     if (mail === undefined)
       return yield* failure("rejected", "the request is not one that this provider prepared")
-    yield* asksServer(`smtp://${addressOfRelay(relay)}`)
+    yield* asks
     return yield* attempt(mail)
   })
 

@@ -80,10 +80,12 @@ export const makeAttemptRunner = Effect.fnUntraced(function* (attemptTimeoutMs: 
               cause
             ).pipe(Effect.andThen(Effect.fail(ambiguous("the provider adapter died", "stopped"))))
       }),
-      Effect.tap(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
-      Effect.tapError(({ pace }) => Effect.sync(() => paces.note(provider, pace))),
-      Effect.tap(() => circuits.note(provider, "answered")),
+      Effect.tap(({ pace }) => {
+        paces.note(provider, pace)
+        return circuits.note(provider, "answered")
+      }),
       Effect.tapError((failure) => {
+        paces.note(provider, failure.pace)
         const sign = signOf(failure)
         return sign === undefined ? Effect.void : circuits.note(provider, sign)
       }),

@@ -96,24 +96,37 @@ export interface Remembered extends Claim {
   readonly isTold?: boolean
 }
 
-/** The claims themselves, the oldest first, at most `maxKeys` of them. */
+/** The part of the keys, one of so many, that is looked through for what can be dropped at once. */
+const SHARE = 16
+
+/** The claims themselves, the last taken last, at most `maxKeys` of them. */
 const makeClaims = (maxKeys: number) => {
   const claims = new Map<KeyHash, Remembered>()
-  const put = (keyHash: KeyHash, claim: Remembered) => {
-    claims.delete(keyHash)
-    claims.set(keyHash, claim)
+  const together = Math.floor(maxKeys / SHARE)
+  let added = 0
+  /**
+   * Drops the oldest claims that are free or too many, for many keys together: a look at the oldest goes past the places of all that were
+   * dropped before, which are as many as there are keys.
+   */
+  const tidy = (now: number) => {
+    added += 1
+    if (added <= together) return
+    added = 0
+    for (const [oldest, kept] of claims) {
+      if (claims.size <= maxKeys - together && !isFree(kept, now)) return
+      claims.delete(oldest)
+    }
   }
+  const put = (keyHash: KeyHash, claim: Remembered) => void claims.set(keyHash, claim)
   const live = (keyHash: KeyHash, now: number): Remembered | undefined => {
     const claim = claims.get(keyHash)
     return claim === undefined || isFree(claim, now) ? undefined : claim
   }
-  /** Adds a claim, and drops the oldest ones that are free or too many. */
   const add = (keyHash: KeyHash, claim: Remembered, now: number) => {
-    put(keyHash, { ...claim, doubtAt: live(keyHash, now)?.doubtAt })
-    for (const [oldest, kept] of claims) {
-      if (claims.size <= maxKeys && !isFree(kept, now)) return
-      claims.delete(oldest)
-    }
+    const doubtAt = live(keyHash, now)?.doubtAt
+    claims.delete(keyHash)
+    put(keyHash, { ...claim, doubtAt })
+    tidy(now)
   }
   return {
     put,

@@ -20,6 +20,25 @@ const joined = (one: Uint8Array, two: Uint8Array): Uint8Array => {
 const padded = (secret: Uint8Array, pad: number): Uint8Array =>
   Uint8Array.from({ length: BLOCK }, (_, index) => (secret[index] ?? 0) ^ pad)
 
+type Secret = Redacted.Redacted<Uint8Array>
+
+interface Pads {
+  readonly inner: Uint8Array
+  readonly outer: Uint8Array
+}
+
+const PADS = new WeakMap<Secret, Pads>()
+
+/** What HMAC hashes first, made once for a secret: every mail needs it. */
+const padsOf = (secret: Secret): Pads => {
+  const known = PADS.get(secret)
+  if (known !== undefined) return known
+  const bytes = Redacted.value(secret)
+  const pads = { inner: padded(bytes, INNER), outer: padded(bytes, OUTER) }
+  PADS.set(secret, pads)
+  return pads
+}
+
 /**
  * The id of a key's first use, as far as anybody knows. It is the same in every process: two that find no claim store, or a database
  * that was restored from a backup, send the same bytes, and a provider that dedupes delivers one copy. Each later use has the owner
@@ -34,11 +53,10 @@ export const FIRST_USE = "first"
 export const makeUseTag = Effect.map(
   Digest,
   (digest) =>
-    (secret: Redacted.Redacted<Uint8Array>, keyHash: KeyHash, useId: string): Effect.Effect<KeyTag> => {
-      const bytes = Redacted.value(secret)
-      const inner = joined(padded(bytes, INNER), encoder.encode(`${keyHash} ${useId}`))
-      return digest.digest(sha256, inner).pipe(
-        Effect.flatMap((hash) => digest.digestHex(sha256, joined(padded(bytes, OUTER), hash))),
+    (secret: Secret, keyHash: KeyHash, useId: string): Effect.Effect<KeyTag> => {
+      const { inner, outer } = padsOf(secret)
+      return digest.digest(sha256, joined(inner, encoder.encode(`${keyHash} ${useId}`))).pipe(
+        Effect.flatMap((hash) => digest.digestHex(sha256, joined(outer, hash))),
         Effect.map((hex) => KeyTag.make(hex))
       )
     }

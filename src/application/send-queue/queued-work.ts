@@ -175,8 +175,8 @@ const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Ef
   )
 
 /**
- * Writes a move; what is not written stays in `unwritten`. Where somebody else has the request by now, an acceptance that this sender learned
- * of is evidence, also when it is written late (S4).
+ * Writes a move, in the time that the caller gives it; what is not written stays in `unwritten`. Where somebody else has the request by now, an
+ * acceptance that this sender learned of is evidence, also when it is written late (S4).
  */
 export const write = (
   { onAnswered, parts, queue }: QueueParts,
@@ -185,21 +185,18 @@ export const write = (
 ): ReturnType<SendQueue["Service"]["move"]> => {
   const { record, writesRow } = move
   work.unwritten = move
-  return Effect.andThen(onAnswered, bounded(parts, "move", queue.move(move))).pipe(
+  return Effect.andThen(onAnswered, queue.move(move)).pipe(
     Effect.tap((moved) =>
       moved === undefined || !writesRow || record === undefined ? Effect.void : ended(record)
     ),
     Effect.flatMap((moved) =>
-      moved === undefined && record?.outcome === "sent"
-        ? bounded(parts, "record", parts.store.record(record))
-        : Effect.succeed(moved)
+      moved === undefined && record?.outcome === "sent" ? parts.store.record(record) : Effect.succeed(moved)
     ),
-    Effect.tap(() =>
-      Effect.sync(() => {
-        work.unwritten = undefined
-        work.isMoved = true
-      })
-    )
+    Effect.map((moved) => {
+      work.unwritten = undefined
+      work.isMoved = true
+      return moved
+    })
   )
 }
 

@@ -8,7 +8,7 @@ import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
 import { InvalidRequest, type NotBegun, type SendResult } from "../../domain/mail/send-result.ts"
 import type { QueueMove } from "../../ports/mail/send-queue.ts"
 import { sendOnce } from "../mail/mailer.ts"
-import { untilAnswered } from "../mail/retry-store.ts"
+import { bounded, untilAnswered } from "../mail/retry-store.ts"
 import { retryOnce } from "../mail/retry.ts"
 import {
   BUSY_MS,
@@ -120,7 +120,10 @@ export const sendQueued = (queue: QueueParts, work: QueuedWork): Effect.Effect<v
     Effect.flatMap((move) =>
       move === undefined
         ? Effect.void
-        : untilAnswered("write the end of a queued mail", Effect.asVoid(write(queue, work, move)))
+        : untilAnswered(
+            "write the end of a queued mail",
+            bounded(queue.parts, "move", Effect.asVoid(write(queue, work, move)))
+          )
     ),
     Effect.catchCause((cause) =>
       Effect.logError("a queued mail could not be sent: it is taken up again when its lease is over", cause)

@@ -4,6 +4,7 @@ import type { QueueId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { SendQueue, type TakenMail } from "../../ports/mail/send-queue.ts"
 import type { StoreUnavailable } from "../../ports/store-unavailable.ts"
+import { bounded } from "../mail/retry-store.ts"
 import { layerProcess, makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
@@ -67,7 +68,15 @@ const ringIfWorthwhile = (sender: Pick<Sender, "config" | "running">): Effect.Ef
 /** A request that nothing was done for goes back as it was. */
 const handBack = (sender: Sender, work: QueuedWork) =>
   Effect.ignore(
-    write(sender, work, moveTo(work, work.mail.deferral === undefined ? "queued" : "deferred", { dueMs: 0 }))
+    bounded(
+      sender.parts,
+      "move",
+      write(
+        sender,
+        work,
+        moveTo(work, work.mail.deferral === undefined ? "queued" : "deferred", { dueMs: 0 })
+      )
+    )
   )
 
 /** Where the first request of a mail goes, as far as the queue knows. */

@@ -34,6 +34,7 @@ const NOT_IN_DOMAINS = new RegExp(`(?![\\u200c\\u200d])${INVISIBLE.source}`, "gu
 const isSeen = (point: string): boolean => !INVISIBLE.test(point)
 
 const withoutInvisibleStart = (text: string): string => {
+  if (!INVISIBLE.test(text)) return text
   const points = Array.from(text)
   const first = points.findIndex(isSeen)
   return first === -1 ? "" : points.slice(first).join("")
@@ -41,6 +42,7 @@ const withoutInvisibleStart = (text: string): string => {
 
 /** The text without what is invisible at its edges, plain spaces among it. */
 export const withoutInvisibleEdges = (text: string): string => {
+  if (!INVISIBLE.test(text)) return text
   const points = Array.from(text)
   return withoutInvisibleStart(points.slice(0, points.findLastIndex(isSeen) + 1).join(""))
 }
@@ -61,7 +63,9 @@ export const asciiDomain = (domain: string): string | undefined => {
 }
 
 const mailbox = (name: string, local: string, domain: string): Result.Result<Mailbox, string> => {
-  const host = asciiDomain(withoutInvisibleEdges(domain).replace(NOT_IN_DOMAINS, ""))
+  const host = asciiDomain(
+    INVISIBLE.test(domain) ? withoutInvisibleEdges(domain).replace(NOT_IN_DOMAINS, "") : domain
+  )
   if (host === undefined) return Result.fail(`"${domain}" is not a domain`)
   if (INVISIBLE.test(local.replaceAll(" ", "")))
     return Result.fail("holds an invisible character before the @: type the address again")

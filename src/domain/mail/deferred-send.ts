@@ -72,6 +72,7 @@ export const tagOf = ({ keyHash, keyTag }: SendDetails): KeyTag | undefined =>
 
 /** The row of a retry without the recipients blocked since the first attempt; if no To recipient is left, no mail goes out. */
 export const withoutDropped = (details: SendDetails, blocked: ReadonlyMap<string, unknown>): SendDetails => {
+  if (blocked.size === 0) return details
   const now = [...new Set([...details.to, ...details.others])].filter((address) => blocked.has(address))
   if (now.length === 0) return details
   const dropped = [...(details.dropped ?? []), ...now]

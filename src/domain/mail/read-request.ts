@@ -21,18 +21,20 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 
 /** Fields of more entries than any mail has: each entry takes its time to decode, and may be wrong in several ways (H1). */
 const overlongFields = (body: object): ReadonlyArray<FieldIssue> => {
+  const overlong: Array<FieldIssue> = []
+  const look = (path: string, value: unknown) => {
+    if (!isObject(value)) return
+    const { length } = Array.isArray(value) ? value : Object.keys(value)
+    if (length > MAX_ENTRIES) overlong.push({ path, message: `more than ${MAX_ENTRIES} entries` })
+  }
+  look("", body)
+  for (const path of LISTS) look(path, Reflect.get(body, path))
   const attachments: unknown = Reflect.get(body, "attachments")
-  const fields: ReadonlyArray<readonly [string, unknown]> = [
-    ["", body],
-    ...LISTS.map((path) => [path, Reflect.get(body, path)] as const),
-    ...(Array.isArray(attachments) ? attachments.slice(0, MAX_ENTRIES) : []).map(
-      (attachment: unknown, at) => [`attachments.${at}`, attachment] as const
-    )
-  ]
-  return fields.flatMap(([path, value]) => {
-    const entries = Array.isArray(value) ? value : isObject(value) ? Object.keys(value) : []
-    return entries.length > MAX_ENTRIES ? [{ path, message: `more than ${MAX_ENTRIES} entries` }] : []
-  })
+  if (Array.isArray(attachments)) {
+    for (const [at, attachment] of attachments.slice(0, MAX_ENTRIES).entries())
+      look(`attachments.${at}`, attachment)
+  }
+  return overlong
 }
 
 /** Whether a field of recipients has any, in a body of unknown shape. */

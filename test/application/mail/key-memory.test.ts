@@ -44,6 +44,17 @@ describe("what a process remembers of its keys", () => {
     assert.deepStrictEqual(known, [...Array<boolean>(15).fill(false), ...Array<boolean>(10).fill(true)])
   })
 
+  it("is bounded at any time, and forgets no more than a part of its keys together", () => {
+    for (const count of [31, 32, 33, 34, 35, 36, 100, 101, 102, 103]) {
+      const memory = sent(32, count)
+      const isKnown = (key: number) => memory.known(anyId(`key ${key}`), 200) !== undefined
+      const known = Array.from({ length: count }, (_, key) => key).filter(isKnown)
+      assert.isAtMost(known.length, 32)
+      assert.isAtLeast(known.length, Math.min(count, 30))
+      assert.strictEqual(known[0], count - known.length)
+    }
+  })
+
   it("ends with the key's time", () => {
     const memory = sent(10, 1)
     const ask = (now: number) => memory.decide(anyId("key 0"), request("another"), now)?._tag

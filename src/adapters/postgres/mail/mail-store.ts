@@ -116,9 +116,8 @@ const claims = (send: SendSql["Service"], learned: Learned) =>
       const secret =
         learned.secret === undefined ? send`(select secret from email_tag_secrets)` : send`null::bytea`
       return Effect.map(
-        ask.rows(
+        ask.unread(
           "begin",
-          Schema.Unknown,
           send`select b.*, ${secret} as secret, ${send.literal(AT)} from begin_email_sends(${toJsonText(entries)}::jsonb) as b`
         ),
         (rows) => {
@@ -138,11 +137,7 @@ const records = (write: WriteSql["Service"]) =>
     onOverflow: () => storeUnavailable("record")("too many rows wait to be written"),
     run: (items) =>
       writes
-        .rows(
-          "record",
-          Schema.Unknown,
-          write`select * from record_email_sends(${toJsonText(items.map(toEntry))}::jsonb)`
-        )
+        .unread("record", write`select * from record_email_sends(${toJsonText(items.map(toEntry))}::jsonb)`)
         .pipe(
           Effect.retry({ schedule: ROW_RETRIES, while: ({ isRetryable }) => isRetryable }),
           Effect.map((rows) => inOrder(rows, items.length, "record", decodeRecorded))

@@ -1,14 +1,6 @@
 import { tagOf } from "../../../domain/mail/deferred-send.ts"
 import type { RecordSend } from "../../../ports/mail/mail-store.ts"
-
-/** Names as columns have them. */
-const inSnakeCase = (values: object): object =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name.replace(/[A-Z]/gu, (capital) => `_${capital.toLowerCase()}`),
-      value
-    ])
-  )
+import { inSnakeCase } from "../column-names.ts"
 
 /** The entry of `record_email_sends`: what the send says of itself, what became of it, and what is written in another way. */
 export const toEntry = (send: RecordSend) => {
@@ -16,8 +8,7 @@ export const toEntry = (send: RecordSend) => {
   const { keyHash, list: _list, ...said } = details
   const isDeferred = end.outcome === "deferred"
   return {
-    ...inSnakeCase(said),
-    ...inSnakeCase(end),
+    ...inSnakeCase({ ...said, ...end }),
     id: rowId,
     cost_usd: isDeferred ? null : costUsd,
     accepted_cost_usd: isDeferred ? costUsd : null,

@@ -54,9 +54,8 @@ const begins = (send: SendSql["Service"]) =>
     run: (items) => {
       const entries = toJsonText(items.map((item) => ({ ...claimEntryOf(item), ...leaseOf(item.held) })))
       return Effect.map(
-        ask.rows(
+        ask.unread(
           "begin",
-          Schema.Unknown,
           send`select b.*, ${send.literal(AT)} from begin_queued_emails(${entries}::jsonb) as b`
         ),
         (rows) => inOrder(rows, items.length, "begin", decodeBegan)
@@ -118,11 +117,7 @@ const moves = (write: WriteSql["Service"]) =>
       const entries = toJsonText(items.map(moveEntry))
       const rows = toJsonText(items.flatMap(rowEntries))
       return Effect.map(
-        ask.rows(
-          "move",
-          Schema.Unknown,
-          write`select * from end_queued_emails(${entries}::jsonb, ${rows}::jsonb)`
-        ),
+        ask.unread("move", write`select * from end_queued_emails(${entries}::jsonb, ${rows}::jsonb)`),
         (answers): ReadonlyArray<Exit.Exit<Moved, StoreUnavailable>> =>
           inOrder(answers, items.length, "move", toMoved(items))
       )
