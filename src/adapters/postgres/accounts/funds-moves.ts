@@ -17,12 +17,12 @@ const MOVES = `(
   from credit_grants g
 ) m`
 
-/** What a charge or a hold `m` is for; a deleted file has no name any more. */
+/** What a charge or a hold `m` is for; a deleted file has no name any more. Look-ups: `exists` could read all flyers and mails. */
 const WORK = `m.job_id,
   case
     when m.job_id is null then null
-    when exists (select from flyer_jobs x where x.id = m.job_id) then 'layout'
-    when exists (select from intake_mails x where x.id = m.job_id) then 'mail'
+    when (select true from flyer_jobs x where x.id = m.job_id) then 'layout'
+    when (select true from intake_mails x where x.id = m.job_id) then 'mail'
     else 'conversion'
   end as work,
   w.id as file_id, coalesce(w.name, (select x.filename from intake_mails x where x.id = m.job_id)) as name`

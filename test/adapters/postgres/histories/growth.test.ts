@@ -13,7 +13,8 @@ import { walkDocuments, walkMail, walkScenes, walkStatements } from "./walks.ts"
 
 /** What may read more the more there is, `step table`, and why. */
 const EXEMPT: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "the leader's upkeep looks up what each hold is for": [
+  "the leader's upkeep looks up what each hold is for, and at each event that waits": [
+    "tend event_hook_deliveries",
     "sweep funds_holds",
     "sweep files",
     "sweep large_conversion_jobs"
@@ -120,10 +121,27 @@ const LANES = {
   "what no history does": Effect.map(queueLane, (lane) => walkStatements(lane, NO_MORE, STATEMENTS))
 }
 
-/** A queue is empty again and again, and analyzed then: a plan that reads all of nothing seems to cost nothing. */
+/** Where much can come between two analyses: mail, hooks and campaigns. Of a table that was empty then, to read all seems to cost nothing. */
+const FAST = ["mail", "the desk", "the send queue", "what no history does"] as const
+
+/** People come one by one: these are analyzed again before they have grown by much. */
+const SLOW = /^(?:api_tokens|audit_digest_\w+|customers|magic_links|sessions)$/
+
+/** What reads more until the tables are analyzed again. */
+const UNTIL_ANALYZED = [
+  // The row that an event made of a deferral, looked for in the order of the log.
+  "record email_log",
+  // One sweep on the leader.
+  "due email_log",
+  "erase email_send_claims"
+]
+
+/** Of the conversions a quarter is under way, and that is what some indexes hold: who looks for one of these may read them all. */
+const mostOf = (name: string) => (name === "documents" ? 1000 : 600)
+
 const STATES = [
-  ...Object.keys(LANES).map((name) => [name, "new"] as const),
-  ["the send queue", "empty when it was analyzed"] as const
+  ...Object.keys(LANES).map((name) => [name as keyof typeof LANES, "new"] as const),
+  ...FAST.map((name) => [name, "empty when they were analyzed"] as const)
 ]
 
 it.live.each(STATES)(
@@ -131,10 +149,13 @@ it.live.each(STATES)(
   ([name, state]) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const exempt = new Set(Object.values(EXEMPT).flat())
-        const found = yield* growing(yield* LANES[name as keyof typeof LANES], state !== "new")
+        const analyzed = state !== "new"
+        const exempt = new Set([...Object.values(EXEMPT).flat(), ...(analyzed ? UNTIL_ANALYZED : [])])
+        const found = yield* growing(yield* LANES[name], analyzed, mostOf(name))
         assert.deepStrictEqual(
-          [...found].filter(([what]) => !exempt.has(what)).map(([what, read]) => `${what} (${read})`),
+          [...found]
+            .filter(([what]) => !exempt.has(what) && !(analyzed && SLOW.test(what.split(" ")[1] ?? "")))
+            .map(([what, read]) => `${what} (${read})`),
           []
         )
       })
