@@ -4,6 +4,8 @@ export const MAX_SEND_ANSWER = 64 * 1024
 /** Limit on any other answer of a vendor, bytes: a page of a list, a token. */
 export const MAX_ANSWER = 1024 * 1024
 
+const UTF_8 = new TextDecoder()
+
 /** A body is longer than its reader takes. */
 export class BodyTooLong extends Error {
   override readonly name = "BodyTooLong"
@@ -36,6 +38,6 @@ export const boundedBody = (maxBytes: number) => {
     },
     bytes,
     /** As UTF-8. */
-    text: (): string => new TextDecoder().decode(bytes())
+    text: (): string => UTF_8.decode(bytes())
   }
 }

@@ -70,7 +70,6 @@ export const makeResendProvider = (options: ResendOptions): MailProvider => {
   const client = makeClient(apiKey, address, options.client, options.userAgent)
 
   const asks = asksServer(address)
-
   const failure = (kind: FailureKind, message: string, code?: string, pace?: ProviderPace) =>
     new ProviderFailure({
       ...(pace === undefined ? {} : { pace }),

@@ -19,16 +19,26 @@ const isPost = (options: object): options is PostRequest =>
   "headers" in options &&
   options.headers instanceof Headers
 
+/** Where sends are posted to. */
+interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+const targetOf = (address: string): Target | undefined => {
+  const url = URL.parse(address)
+  return url === null ? undefined : { origin: url.origin, path: url.pathname + url.search }
+}
+
 /** Makes the request of a send, and reads its answer to the bound. */
-const answerOf = (address: string, { body, headers, signal }: PostRequest): Promise<RawAnswer> =>
+const answerOf = (target: Target, { body, headers, signal }: PostRequest): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
-    const { origin, pathname, search } = new URL(address)
     const whole = boundedBody(MAX_SEND_ANSWER)
     let head: Omit<RawAnswer, "body"> | undefined
     let abort = () => {}
     const ended = () => signal?.removeEventListener("abort", abort)
     getGlobalDispatcher().dispatch(
-      { origin, path: pathname + search, method: "POST", headers, body },
+      { ...target, method: "POST", headers, body },
       {
         onRequestStart: (controller) => {
           ended()
@@ -66,9 +76,11 @@ const answerOf = (address: string, { body, headers, signal }: PostRequest): Prom
  * time, and a stream for the answer's few bytes a quarter more.
  */
 export class UndiciResend extends BoundedResend {
+  private readonly sends = targetOf(`${this.origin}/emails`)
+
   protected override exchange(path: string, options: object): Promise<RawAnswer> {
-    return path === "/emails" && isPost(options) && !hasFetch(options)
-      ? answerOf(this.origin + path, options)
+    return path === "/emails" && this.sends !== undefined && isPost(options) && !hasFetch(options)
+      ? answerOf(this.sends, options)
       : super.exchange(path, options)
   }
 }

@@ -96,7 +96,7 @@ export interface Remembered extends Claim {
   readonly isTold?: boolean
 }
 
-/** The part of the keys, one of so many, that is looked through for what can be dropped at once. */
+/** A sixteenth of the keys is dropped at a time. */
 const SHARE = 16
 
 /** The claims themselves, the last taken last, at most `maxKeys` of them. */

@@ -1,4 +1,3 @@
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Duration, Effect, Layer } from "effect"
 
 import * as Resolver from "../../adapters/dns/resolver.ts"
@@ -24,6 +23,7 @@ import { delivery, health } from "./delivery/delivery.ts"
 import { inbound } from "./inbound/inbound.ts"
 import { mail } from "./mail/mail-server.ts"
 import { queueChecks } from "./mail/queue-checks.ts"
+import { nodeCrypto } from "./node-crypto.ts"
 import { objectChecks } from "./objects.ts"
 import { outreach } from "./outreach.ts"
 import * as SenderRecords from "./sender-records.ts"
@@ -73,7 +73,7 @@ export const areas = (settings: Settings, parts: Parts) => {
   const untraced = mail(settings, {
     providers: traced ? Layer.provide(layerTracedProviders, providers) : providers,
     credentials,
-    crypto: NodeCrypto.layer
+    crypto: nodeCrypto
   })
   return MetricsPage.layer({ version: VERSION, figures: settings.roles.includes("leader") }).pipe(
     Layer.provideMerge(ResendFront.layer),

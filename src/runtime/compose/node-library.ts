@@ -1,4 +1,3 @@
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import {
   Context,
   Data,
@@ -43,6 +42,7 @@ import { mailDatabase, mailerConfig, mailPortsOn } from "./mail/mail.ts"
 import { nodeProviders } from "./mail/node-providers.ts"
 import { retryWorker } from "./mail/retry-worker.ts"
 import { nodeCredentials } from "./node-credentials.ts"
+import { nodeCrypto } from "./node-crypto.ts"
 
 /**
  * How long an unused mailer keeps its connections. They keep a process alive, so this is also how long a script runs on after its
@@ -81,11 +81,7 @@ const layerOf = (
   const credentials = nodeCredentials(settings)
   const plain = nodeProviders(settings, credentials)
   const providers = traced ? Layer.provide(layerTracedProviders, plain) : plain
-  const ports = mailPortsOn(
-    settings,
-    { providers, credentials, crypto: NodeCrypto.layer },
-    databaseOf(settings)
-  )
+  const ports = mailPortsOn(settings, { providers, credentials, crypto: nodeCrypto }, databaseOf(settings))
   return Layer.merge(layerMailer, layerRetry).pipe(
     Layer.provide(Layer.succeed(KeptCircuits, circuits)),
     Layer.provideMerge(ports)
@@ -119,7 +115,7 @@ const openStores = Effect.fnUntraced(function* (env: Env) {
   )
   const context = yield* Layer.buildWithMemoMap(
     Layer.mergeAll(emailLog.layer, Layer.provideMerge(Enqueue.layer, sendQueue.layer)).pipe(
-      Layer.provide([database, mailerConfig(settings), NodeCrypto.layer])
+      Layer.provide([database, mailerConfig(settings), nodeCrypto])
     ),
     Layer.makeMemoMapUnsafe(),
     yield* Effect.scope

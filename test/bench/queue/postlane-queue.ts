@@ -1,6 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises"
 
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { Client } from "pg"
 
@@ -11,6 +10,7 @@ import { QueueSender } from "../../../src/application/send-queue/sender.ts"
 import { mail } from "../../../src/runtime/compose/mail/mail-server.ts"
 import { nodeProviders } from "../../../src/runtime/compose/mail/node-providers.ts"
 import { nodeCredentials } from "../../../src/runtime/compose/node-credentials.ts"
+import { nodeCrypto } from "../../../src/runtime/compose/node-crypto.ts"
 import { readSettings } from "../../../src/runtime/edge/plain-send-email.ts"
 import { mailSettings } from "../senders/postlane.ts"
 import { next, recipient, type Targets } from "../senders/sender.ts"
@@ -35,7 +35,7 @@ export const openServerMail = async (targets: Targets, concurrency: number) => {
   const parts = {
     providers: nodeProviders(settings, credentials),
     credentials,
-    crypto: NodeCrypto.layer
+    crypto: nodeCrypto
   }
   const context = await Effect.runPromise(
     Scope.provide(
