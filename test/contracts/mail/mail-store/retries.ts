@@ -143,7 +143,7 @@ export const retries = (it: MailTests): void => {
             ...settling({ claim: retrying(one) }, one, "ended", "failed", "ambiguous"),
             isRetry: true
           } as const
-          const keyTag = isOfThisUse ? one.details.keyTag : KeyTag.make(fresh("tag"))
+          const keyTag = isOfThisUse ? (one.details.keyTag ?? null) : KeyTag.make(fresh("tag"))
           const late = { ...one, details: { ...one.details, keyTag } }
           yield* world.store.record(
             attempt(late, "failed", { rowId: retrying(one).rowId, errorKind: "ambiguous", settle: end })
