@@ -65,6 +65,8 @@ export class DeferQueue extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
     /** Requeues a dead letter, due now and with its receive count reset; false when the id is unknown. */
     readonly redrive: (id: string) => Effect.Effect<boolean, StoreUnavailable>
+    /** Removes a dead letter that cannot be read, so that no redrive helps; false when there is none of this id. Any other one stays. */
+    readonly removeUnreadable: (id: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Fails where the queue does not answer: for readiness. */
     readonly check: Effect.Effect<void, StoreUnavailable>
   }
