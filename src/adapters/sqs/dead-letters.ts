@@ -88,7 +88,7 @@ export const makeDeadLetters = (
   queueUrl: string
 ): Pick<DeferQueue["Service"], "deadLetters" | "redrive" | "removeUnreadable"> => {
   const find = findTarget(client, queueUrl)
-  /** Receives the dead letter of this id and passes on what it holds; false where there is none. */
+  /** Receives the dead letter and passes its parts on; false when the id is unknown. */
   const withLetter = (
     id: string,
     use: (url: string, body: string, receipt: string) => Effect.Effect<boolean, StoreUnavailable>

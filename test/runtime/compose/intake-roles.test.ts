@@ -62,7 +62,13 @@ const partsBy = Effect.fnUntraced(function* (env: Env) {
   })
   const context = yield* Layer.build(
     Layer.provideMerge(intakeWorkers(settingsOf(env)), Supervisors.layer)
-  ).pipe(Effect.provide([makeIntake().intake, Layer.mock(ReturnedMails, {}), Logger.layer([logger])]))
+  ).pipe(
+    Effect.provide([
+      makeIntake().intake,
+      Layer.mock(ReturnedMails, { isFor: () => false }),
+      Logger.layer([logger])
+    ])
+  )
   const names = (yield* Context.get(context, Supervisors).snapshot).map(({ name }) => name)
   return { names, errors }
 }, Effect.scoped)
