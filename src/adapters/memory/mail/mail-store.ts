@@ -19,6 +19,7 @@ import {
   ERASED,
   errorWithoutPerson,
   type EventEntry,
+  isNamedIn,
   type LogRow,
   type MailTables,
   makeMailTables,
@@ -122,6 +123,8 @@ const erasePerson = (tables: MailTables, email: string, now: number): void => {
     const left = withoutPeople(row, [email])
     return left === row ? [] : [putRow(tables, left)]
   })
+  // Mails to others that name the person, as alerts do.
+  for (const row of tables.rows) if (isNamedIn(email, row.subject)) putRow(tables, { ...row, subject: null })
   const taken = takeOut(tables, email)
   append(tables.erased, taken)
   if (hidden.length > 0 || taken.length > 0 || tables.unsubscribed.has(email)) tables.erasedAt.set(email, now)
