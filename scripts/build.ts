@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync
 } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 import { bundlePackage, compress, copyAssets, required, root } from "./bundle.ts"
@@ -23,6 +23,9 @@ import { syntaxOf } from "./syntax.ts"
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
 const outdir = join(dist, "runtime/entries")
 
+/** Runs in browsers, too. */
+const EVERYWHERE = "client-effect"
+
 const LIBRARY = [
   "library",
   "pipeline",
@@ -30,11 +33,13 @@ const LIBRARY = [
   "lambda",
   "resend",
   "nodemailer",
-  "client-effect",
+  EVERYWHERE,
   "effect",
   "testing"
 ]
 const EDGE = ["edge", "edge-email", "functions", "client"]
+/** Throws on a Node that is too old. */
+const NEEDS_NODE = "src/runtime/process/node/needs-node.ts"
 /** Files that the code reads beside its modules. */
 const FILES = [
   "axe-core/axe.min.js",
@@ -96,6 +101,10 @@ const pruneTypes = (unwritten: ReadonlyArray<string>) => {
     if (name.endsWith(".d.ts") && !kept.has(join(dist, name))) rmSync(join(dist, name))
 }
 
+/** Modules run in the order of their imports. The bundler keeps none, so this one is added last; on the same line, for the source map. */
+const refuseOldNode = (path: string) =>
+  writeFileSync(path, `import"./${basename(NEEDS_NODE, ".ts")}.js";${readFileSync(path, "utf8")}`)
+
 /** Errors 4000 to 4999: a declaration that cannot be written, which matters where the package leads to it. */
 const UNWRITTEN = /: error TS4\d{3}: /
 
@@ -122,7 +131,11 @@ const main = async () => {
   }
   carryResendTypes()
   pruneTypes(unwritten)
-  const inputs = await bundlePackage(outdir, { library: runtimeFiles(LIBRARY), edge: runtimeFiles(EDGE) })
+  const inputs = await bundlePackage(outdir, {
+    library: [...runtimeFiles(LIBRARY), NEEDS_NODE],
+    edge: runtimeFiles(EDGE)
+  })
+  for (const name of LIBRARY.filter((one) => one !== EVERYWHERE)) refuseOldNode(join(outdir, `${name}.js`))
   chmodSync(join(outdir, "cli.js"), 0o755)
   for (const file of FILES) {
     const copy = join(outdir, "files", file)

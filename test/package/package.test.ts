@@ -349,6 +349,25 @@ describe("the published package", () => {
     assert.strictEqual(code, 0, output)
   })
 
+  it("says in its first line which Node it needs, to one that is too old", async () => {
+    const old = `Object.defineProperty(process.versions, "node", { value: "20.20.2" })`
+    for (const name of [
+      "postlane",
+      "postlane/resend",
+      "postlane/nodemailer",
+      "postlane/lambda",
+      "postlane/testing"
+    ]) {
+      const program = `await import("${name}").catch(({ message }) => console.log(message))`
+      const args = ["--import", `data:text/javascript,${old}`, "--input-type=module", "-e", program]
+      assert.strictEqual(
+        (await succeeds(process.execPath, args, at("app"))).trim(),
+        "Postlane needs Node 22.19 or newer, and this is 20.20.2: https://nodejs.org has a newer one.",
+        name
+      )
+    }
+  })
+
   it("is one copy of effect with an Effect program, which runs on it", async () => {
     const output = await succeeds(process.execPath, ["effect-program.ts"], at("app"), {
       PATH: process.env["PATH"]

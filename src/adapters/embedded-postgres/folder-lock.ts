@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises"
-import { DatabaseSync } from "node:sqlite"
+import type { DatabaseSync } from "node:sqlite"
 
 import { Effect, type Scope } from "effect"
 
@@ -16,7 +16,9 @@ const isBusy = (cause: unknown): boolean =>
  * with the process, however that dies, and a later process with the same id does not inherit it. Node has no `flock`.
  */
 const lock = (path: string): DatabaseSync => {
-  const database = new DatabaseSync(path, { timeout: 0 })
+  // No import: a Node without it could not load this file, and so could not say which Node is needed.
+  const sqlite = process.getBuiltinModule("node:sqlite")
+  const database = new sqlite.DatabaseSync(path, { timeout: 0 })
   try {
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
     return database

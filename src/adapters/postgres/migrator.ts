@@ -100,8 +100,17 @@ const compare = Effect.fnUntraced(function* (
 
 const selectApplied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [table] = yield* sql`select to_regclass(${TABLE}) is not null as found`.unprepared
-  if (table?.["found"] !== true) return []
+  const [table] = yield* sql<{ readonly owner: string; readonly role: string; readonly mine: boolean }>`
+    select quote_ident(pg_get_userbyid(relowner)) as owner, quote_ident(current_user) as role, has_table_privilege(oid, 'select') as mine
+    from pg_class where oid = to_regclass(${TABLE})`.unprepared
+  if (table === undefined) return []
+  if (!table.mine) {
+    const { owner, role } = table
+    return yield* new MigrationError({
+      message: `the tables belong to ${owner}, and ${role} may not read them`,
+      remedy: `connect as ${owner}; if a dump was restored, restore it again with pg_restore --no-owner --role=${role}`
+    })
+  }
   const rows = yield* sql`select id, name, checksum from ${sql(TABLE)} order by id`.unprepared
   return yield* Schema.decodeUnknownEffect(AppliedRows)(rows)
 })

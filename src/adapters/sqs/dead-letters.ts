@@ -12,8 +12,8 @@ const BROWSE_VISIBILITY_SECONDS = 30
 /** Long enough to query all of the vendor's servers; a read without waiting queries only some of them. */
 const BROWSE_WAIT_SECONDS = 1
 
-/** How many dead letters a redrive looks through for the one it wants. */
-const REDRIVE_SEARCH_LIMIT = 1_000
+/** How many dead letters are looked through for the one that is wanted. */
+const SEARCH_LIMIT = 1_000
 
 /** Where a queue's dead letters go, and after how many receives. */
 export const RedrivePolicy = Schema.Struct({
@@ -86,8 +86,28 @@ const browse = <A>(
 export const makeDeadLetters = (
   client: QueueClient,
   queueUrl: string
-): Pick<DeferQueue["Service"], "deadLetters" | "redrive"> => {
+): Pick<DeferQueue["Service"], "deadLetters" | "redrive" | "removeUnreadable"> => {
   const find = findTarget(client, queueUrl)
+  /** Receives the dead letter and passes its parts on; false when the id is unknown. */
+  const withLetter = (
+    id: string,
+    use: (url: string, body: string, receipt: string) => Effect.Effect<boolean, StoreUnavailable>
+  ) =>
+    Effect.gen(function* () {
+      const target = yield* find
+      if (target === undefined) return false
+      return yield* browse(
+        client,
+        target.url,
+        (seen) => seen.has(id) || seen.size >= SEARCH_LIMIT,
+        (seen) => {
+          const { Body, ReceiptHandle } = seen.get(id) ?? {}
+          return Body === undefined || ReceiptHandle === undefined
+            ? Effect.succeed(false)
+            : use(target.url, Body, ReceiptHandle)
+        }
+      )
+    })
   return {
     deadLetters: Effect.fnUntraced(function* ({ limit }) {
       const target = yield* find
@@ -110,21 +130,17 @@ export const makeDeadLetters = (
       )
     }),
     /** Sends the message again, then deletes the dead one: a crash in between leaves both, never neither. */
-    redrive: Effect.fn("SqsDeferQueue.redrive")(function* (id) {
-      const target = yield* find
-      if (target === undefined) return false
-      return yield* browse(
-        client,
-        target.url,
-        (seen) => seen.has(id) || seen.size >= REDRIVE_SEARCH_LIMIT,
-        Effect.fnUntraced(function* (seen) {
-          const { Body, ReceiptHandle } = seen.get(id) ?? {}
-          if (Body === undefined || ReceiptHandle === undefined) return false
-          yield* client.send(queueUrl, Body, 0)
-          yield* client.remove(target.url, ReceiptHandle)
-          return true
-        })
+    redrive: Effect.fn("SqsDeferQueue.redrive")((id) =>
+      withLetter(id, (url, body, receipt) =>
+        Effect.as(Effect.andThen(client.send(queueUrl, body, 0), client.remove(url, receipt)), true)
       )
-    })
+    ),
+    removeUnreadable: Effect.fn("SqsDeferQueue.removeUnreadable")((id) =>
+      withLetter(id, (url, body, receipt) =>
+        Option.isSome(decodeDeferredSend(body))
+          ? Effect.succeed(false)
+          : Effect.as(client.remove(url, receipt), true)
+      )
+    )
   }
 }

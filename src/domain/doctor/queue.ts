@@ -34,7 +34,7 @@ const deadVerdicts = (dead: number | undefined): ReadonlyArray<Verdict> =>
         warn({
           what: `${dead} dead ${dead === 1 ? "letter waits" : "letters wait"}`,
           why: "these sends are not tried again",
-          do: "postlane dead-letters, then postlane dead-letters redrive ID"
+          do: "postlane dead-letters, then postlane dead-letters redrive ID (remove ID, if it cannot be read)"
         })
       ]
 

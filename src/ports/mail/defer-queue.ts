@@ -65,6 +65,8 @@ export class DeferQueue extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
     /** Requeues a dead letter, due now and with its receive count reset; false when the id is unknown. */
     readonly redrive: (id: string) => Effect.Effect<boolean, StoreUnavailable>
+    /** Removes a dead letter that cannot be read: no redrive helps it. False when the id is unknown or its letter can be read, which stays. */
+    readonly removeUnreadable: (id: string) => Effect.Effect<boolean, StoreUnavailable>
     /** Fails where the queue does not answer: for readiness. */
     readonly check: Effect.Effect<void, StoreUnavailable>
   }

@@ -131,10 +131,34 @@ const redrive = Command.make(
   ])
 )
 
+const remove = Command.make(
+  "remove",
+  { id: Argument.String("id").pipe(Argument.withDescription("Id of a dead letter, as the list shows it")) },
+  ({ id }) =>
+    telling(
+      Effect.gen(function* () {
+        const removed = yield* onQueue((queue) =>
+          queue.removeUnreadable(id).pipe(Effect.catchTag("StoreUnavailable", unavailable))
+        )
+        yield* print({
+          json: { removed: removed ? [id] : [] },
+          text: removed ? `${visible(id)} is removed.` : "",
+          problem: removed
+            ? undefined
+            : `There is no dead letter ${visible(id)} that cannot be read. One that can be read is redriven; a day after its first attempt that sends nothing.`
+        })
+      })
+    )
+).pipe(
+  Command.withDescription(
+    "Remove a dead letter that cannot be read. The reason in the list says why it cannot."
+  )
+)
+
 /** `postlane dead-letters`. */
 export const deadLetters = Command.make("dead-letters", {}, () => runList(50)).pipe(
   Command.withDescription(
     "Retries that were received three times without an end, or that cannot be read. Without a subcommand: the list."
   ),
-  Command.withSubcommands([list, redrive])
+  Command.withSubcommands([list, redrive, remove])
 )

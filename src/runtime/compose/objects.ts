@@ -221,6 +221,10 @@ const readsBatch = (refusal: Effect.Effect<string | undefined>) =>
       : Effect.fail(new ObjectStoreError({ reason: "unavailable", key: "", cause }))
   )
 
+/** Whether there may be mails in their bucket. Where no hop is named, none is accepted here, and nobody need have made the bucket. */
+export const takesMails = ({ embedded, intake }: Pick<StoreSettings, "embedded" | "intake">): boolean =>
+  embedded || intake.trustedHops.length > 0 || intake.bucketIsSet
+
 /**
  * Checks of every store that this process works with: one of files in any role; one of the batch lane where its bucket is set,
  * since its results are used even while the lane is off; one of mails where they are accepted, which needs a hop that is trusted
@@ -228,15 +232,16 @@ const readsBatch = (refusal: Effect.Effect<string | undefined>) =>
  */
 export const objectChecks = (settings: StoreSettings) =>
   Effect.gen(function* () {
-    const { embedded, intake } = settings
     const [files, batches, mails] = [yield* FileObjects, yield* BatchObjects, yield* MailObjects]
     const { batchRefusal } = yield* OwnStores
     const checks: Array<Check> = [
       { name: "objects", run: Effect.andThen(files.check, readsBatch(batchRefusal)) }
     ]
     if (usesBatch(settings)) checks.push({ name: "batch-objects", run: batches.check })
-    const takesMails = hasRole(settings, "intake") && (embedded || intake.trustedHops.length > 0)
-    if (takesMails || (hasRole(settings, "intake", "api") && intake.bucketIsSet)) {
+    if (
+      (hasRole(settings, "intake") && takesMails(settings)) ||
+      (hasRole(settings, "api") && settings.intake.bucketIsSet)
+    ) {
       checks.push({ name: "mail-objects", run: mails.check })
     }
     return checks

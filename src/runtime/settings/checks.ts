@@ -168,7 +168,7 @@ export const requirements = ({ access, database }: Pick<Settings, "access" | "da
 ]
 
 /** Why no mail is accepted without a trusted hop: every mail would be dropped as unverified. */
-export const NO_HOPS =
+const NO_HOPS =
   "is unset: nothing vouches for senders, and the SMTP intake does not start; name the mail server that checks DMARC before it"
 
 const DAY_MS = 86_400_000

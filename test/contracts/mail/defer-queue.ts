@@ -226,6 +226,25 @@ export const suite = (
       })
     )
 
+    test("removes a dead letter that cannot be read, and no other one (D1)", 1, ({ inject, queue }) =>
+      Effect.gen(function* () {
+        yield* startConsumer(queue, () => Effect.fail("failed"), 3)
+        yield* queue.enqueue(deferredSend("readable"), 0)
+        yield* inject("no message")
+        const letters = yield* untilDead(queue, 2)
+        const idOf = (isReadable: boolean) =>
+          letters.find(({ message }) => (message !== null) === isReadable)?.id ?? ""
+        for (const id of [idOf(true), "", "none", "no\0ne", "\ud800"])
+          assert.isFalse(yield* queue.removeUnreadable(id))
+        assert.isTrue(yield* queue.removeUnreadable(idOf(false)))
+        assert.isFalse(yield* queue.removeUnreadable(idOf(false)))
+        assert.deepStrictEqual(
+          (yield* queue.deadLetters({ limit: 10 })).map(({ message }) => message?.rowId),
+          [anyId("readable")]
+        )
+      })
+    )
+
     test(
       "counts no receive of a message that its handler puts back, and waits as long as that says (D2)",
       2,

@@ -1,4 +1,5 @@
-import { beginSend, findEvidence, moveClaim, settleClaim } from "../../../src/adapters/memory/mail/claims.ts"
+import { beginSend, moveClaim, settleClaim } from "../../../src/adapters/memory/mail/claims.ts"
+import { findEvidence } from "../../../src/adapters/memory/mail/evidence.ts"
 import { recordEvent } from "../../../src/adapters/memory/mail/record-event.ts"
 import { recordSend } from "../../../src/adapters/memory/mail/record-send.ts"
 import { isLeased, NO_LEASE } from "../../../src/domain/mail/claim.ts"

@@ -1,7 +1,8 @@
 import { Option } from "effect"
 
-import { findEvidence, moveClaim, settleClaim } from "../../../src/adapters/memory/mail/claims.ts"
+import { moveClaim, settleClaim } from "../../../src/adapters/memory/mail/claims.ts"
 import { deferralEnd } from "../../../src/adapters/memory/mail/deferral-end.ts"
+import { findEvidence } from "../../../src/adapters/memory/mail/evidence.ts"
 import type { Tables } from "../../../src/adapters/memory/mail/queue-take.ts"
 import { recordSend } from "../../../src/adapters/memory/mail/record-send.ts"
 import {

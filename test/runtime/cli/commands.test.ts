@@ -201,6 +201,7 @@ describe("the command line on a database", () => {
       Effect.gen(function* () {
         for (const command of [
           ["dead-letters", "redrive", "none"],
+          ["dead-letters", "remove", "none"],
           ["token", "revoke", "none"],
           ["unsuppress", "nobody@x.test"]
         ]) {
@@ -378,6 +379,15 @@ describe("the command line on a database", () => {
         assert.include(table.out, "it broke")
 
         const one = dead[0]!.id
+        assert.strictEqual((yield* postlane("dead-letters", "remove", one)).code, 1, "it can be read")
+        yield* sql`insert into email_defer_queue (id, queue_name, element, state, attempts, visible_at, created_at, updated_at)
+          values ('unreadable', 'cli-test', '"?"', 'failed', 1, now(), now(), now())`
+        assert.strictEqual(
+          (yield* postlane("dead-letters", "remove", "unreadable")).out,
+          "unreadable is removed."
+        )
+        assert.lengthOf(yield* list, 3)
+
         assert.strictEqual((yield* postlane("dead-letters", "redrive", one)).code, 0)
         assert.strictEqual(
           (yield* postlane("dead-letters", "redrive", one)).code,

@@ -1,5 +1,5 @@
 -- Claims the keys of entries that neither a claim nor a row of the log nor the calling process knows, and returns the ordinals of the
--- entries that hold them; none where a row of the log knows one of the keys that no claim binds. The keys of other entries are locked at
+-- entries that hold them; none where a row of the log knows one of the keys that no claim binds, or the tag of its first use. The keys of other entries are locked at
 -- their place in the order (the update that never happens), so that all callers lock in one order. A step of `begin_email_sends`.
 create or replace function claim_new_keys(p_entries email_claim_entry[], p_now timestamptz) returns integer[]
 language plpgsql
@@ -21,7 +21,10 @@ begin
     where not exists (
       select from entry y
       -- Not `exists`, which would be made a join: with statistics from before there were keys it reads the log's whole index.
-      where (y.known is not null or (select true from email_log l where l.key_hash = y.key_hash limit 1))
+      where (
+        y.known is not null or (select true from email_log l where l.key_hash = y.key_hash limit 1)
+        or (select true from email_log l where l.key_tag = y.tag and l.outcome is distinct from 'sent' and l.key_hash is null limit 1)
+      )
         and (select true from email_send_claims k where k.key_hash = y.key_hash) is null
     )
     order by x.key_hash

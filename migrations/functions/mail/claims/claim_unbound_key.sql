@@ -1,5 +1,5 @@
--- Claims a key that no claim binds. What its rows or the calling process know of an attempt that may have been accepted binds the claim
--- to that attempt's provider. Null where a claim is there, or came meanwhile. A step of `begin_email_sends`.
+-- Claims a key that no claim binds. What its rows, the calling process or the provider's events know of an attempt that may have
+-- been accepted binds the claim to that attempt's provider. Null where a claim is there, or came meanwhile. A step of `begin_email_sends`.
 create or replace function claim_unbound_key(e email_claim_entry) returns email_claim_decision
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -15,6 +15,10 @@ begin
   end if;
   select t.provider, t.since, t.last, t.tag into d.sticky, v_since, v_before, d.tag
   from find_email_trail(e.key_hash, e.known) as t;
+  if not found then
+    select f.provider, least(f.at, v_now), least(f.at, v_now), e.tag into d.sticky, v_since, v_before, d.tag
+    from find_forgotten_use(e.tag) as f;
+  end if;
   if not found then
     -- The tag of refusals in the last 24 hours, as long as nothing was accepted; else a new tag, where the key was used.
     select l.key_tag into d.tag from email_log l

@@ -23,6 +23,9 @@ begin
             order by x.place
           )));
         end loop;
+        if exists (select from unnest(v_gone) as x(address) where position(x.address in lower_address(v_entry ->> 'idempotency_key')) > 0) then
+          v_entry := v_entry || '{"idempotency_key": null}';
+        end if;
         v_entry := v_entry || jsonb_build_object(
           'subject', null, 'tags', null, 'error', error_without_person(v_entry ->> 'error'),
           'attempts', attempts_without_person(v_entry -> 'attempts'),

@@ -46,10 +46,7 @@ interface Dead {
 /** One process on a broker. */
 export interface DeferProcess {
   readonly queue: DeferQueue["Service"]
-  /**
-   * SIGKILL as the queue sees it: from now on this process settles, extends and enqueues nothing, its messages come
-   * back after the visibility time, and its consumers and their handlers are interrupted.
-   */
+  /** SIGKILL: this process settles, extends and enqueues nothing more, its messages come back, its handlers are interrupted. */
   readonly kill: Effect.Effect<void>
 }
 
@@ -277,6 +274,11 @@ const queueOf = (connection: Connection): DeferQueue["Service"] => {
       add(messages, found.entry.body, yield* Clock.currentTimeMillis)
       return true
     }),
+    removeUnreadable: (id) =>
+      Effect.map(
+        whenAnswering(messages),
+        () => messages.dead.get(id)?.entry.message._tag === "None" && messages.dead.delete(id)
+      ),
     check: whenAnswering(messages)
   })
 }
@@ -341,6 +343,7 @@ export const layerNone: Layer.Layer<DeferQueue> = Layer.sync(DeferQueue, () => {
     isConsumed: Effect.succeed(false),
     deadLetters: () => Effect.succeed([]),
     redrive: () => Effect.succeed(false),
+    removeUnreadable: () => Effect.succeed(false),
     check: Effect.void
   })
 })

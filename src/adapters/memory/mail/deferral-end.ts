@@ -2,7 +2,7 @@ import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
 import { type Evidence, reportedClaim } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
-import { findEvidence } from "./claims.ts"
+import { findEvidence } from "./evidence.ts"
 import { type LogRow, type MailTables, rowOfMessage } from "./tables.ts"
 
 const isAccepted = ({ outcome, providerMessageId }: LogRow): boolean =>

@@ -10,14 +10,16 @@ import type { Suppression } from "../../../domain/mail/suppression/policy.ts"
 import { MailStore } from "../../../ports/mail/mail-store.ts"
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts"
 import { claimDueAlert, confirmAlert, releaseAlert } from "./alerts.ts"
-import { beginRetry, beginSend, findEvidence, moveClaim, purgeClaims, settleClaim } from "./claims.ts"
+import { beginRetry, beginSend, moveClaim, purgeClaims, settleClaim } from "./claims.ts"
 import { deferralEnd } from "./deferral-end.ts"
+import { findEvidence } from "./evidence.ts"
 import { recordEvent } from "./record-event.ts"
 import { recordSend } from "./record-send.ts"
 import {
   ERASED,
   errorWithoutPerson,
   type EventEntry,
+  isNamedIn,
   type LogRow,
   type MailTables,
   makeMailTables,
@@ -121,6 +123,8 @@ const erasePerson = (tables: MailTables, email: string, now: number): void => {
     const left = withoutPeople(row, [email])
     return left === row ? [] : [putRow(tables, left)]
   })
+  // Mails to others that name the person, as alerts do.
+  for (const row of tables.rows) if (isNamedIn(email, row.subject)) putRow(tables, { ...row, subject: null })
   const taken = takeOut(tables, email)
   append(tables.erased, taken)
   if (hidden.length > 0 || taken.length > 0 || tables.unsubscribed.has(email)) tables.erasedAt.set(email, now)

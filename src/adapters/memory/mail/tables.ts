@@ -269,6 +269,10 @@ const rowsOfKey = ({ claims, rows }: MailTables, keyHash: KeyHash): ReadonlyArra
 export const errorWithoutPerson = (error: string | null): string | null =>
   error === null || error.startsWith("Recipient suppressed: ") ? error : "the person was erased"
 
+/** Whether a text names the address, in whichever case. */
+export const isNamedIn = (address: string, text: string | null): boolean =>
+  text?.toLowerCase().includes(address) === true
+
 /** What is left of a row once these people were erased. */
 export const withoutPeople = (row: LogRow, people: ReadonlyArray<string>): LogRow => {
   if (!namesOf(row).some((address) => people.includes(address))) return row
@@ -279,6 +283,7 @@ export const withoutPeople = (row: LogRow, people: ReadonlyArray<string>): LogRo
     to: hide(row.to),
     others: hide(row.others),
     dropped: hide(row.dropped),
+    idempotencyKey: people.some((one) => isNamedIn(one, row.idempotencyKey)) ? null : row.idempotencyKey,
     error: errorWithoutPerson(row.error),
     attempts: row.attempts.map((attempt) => ({ ...attempt, reason: null })),
     suppressionMarks: [],

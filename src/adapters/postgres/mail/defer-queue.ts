@@ -42,6 +42,8 @@ const DeadRow = Schema.Struct({
   element: Schema.String
 })
 
+const DeadElement = Schema.Struct({ element: Schema.String })
+
 const toDeadLetter = ({ element, ...row }: typeof DeadRow.Type): DeadLetter => ({
   ...row,
   message: Option.getOrNull(decodeDeferredSend(element))
@@ -149,6 +151,24 @@ const redrive = Effect.fn("PostgresDeferQueue.redrive")(function* (sql: Sql, nam
   return redriven.length > 0
 })
 
+const removeUnreadable = Effect.fn("PostgresDeferQueue.removeUnreadable")(function* (
+  sql: Sql,
+  name: QueueName,
+  id: string
+) {
+  const dead = sql`queue_name = ${name} AND id = ${storable(id)} AND state = 'failed'`
+  const [found] = yield* call(
+    "read a dead letter",
+    ask.rows("deadLetter", DeadElement, sql`SELECT element FROM ${sql(TABLE)} WHERE ${dead}`)
+  )
+  if (found === undefined || Option.isSome(decodeDeferredSend(found.element))) return false
+  const removed = yield* call(
+    "remove a dead letter",
+    ask.stored("removeUnreadable", sql`DELETE FROM ${sql(TABLE)} WHERE ${dead} RETURNING id`)
+  )
+  return removed.length > 0
+})
+
 const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
   Effect.map(WriteSql, (sql) =>
     DeferQueue.of({
@@ -160,6 +180,7 @@ const make = ({ name, visibilitySeconds }: PostgresDeferQueueOptions) =>
       isConsumed: call("say whether it is consumed", hasConsumer(sql, name)),
       deadLetters: ({ limit }) => deadLetters(sql, name, limit),
       redrive: (id) => redrive(sql, name, id),
+      removeUnreadable: (id) => removeUnreadable(sql, name, id),
       check: call("answer", ask.done("check", sql`SELECT FROM ${sql(TABLE)} LIMIT 1`))
     })
   )

@@ -4,9 +4,8 @@ import { serveSmtp } from "../../../adapters/smtp/smtp-server.ts"
 import { ConvertByEmail } from "../../../application/inbound/convert-by-email.ts"
 import { listenToBell } from "../../../application/work-bell.ts"
 import { background, ticking, workers } from "../../process/supervisor.ts"
-import { NO_HOPS } from "../../settings/checks.ts"
 import type { InboundSettings } from "../../settings/settings.ts"
-import { whereOwn } from "../objects.ts"
+import { takesMails, whereOwn } from "../objects.ts"
 import { intakeRecipients } from "./inbound-parts.ts"
 import { authenticityRules } from "./inbound.ts"
 import { certificate, listen } from "./smtp-listening.ts"
@@ -32,6 +31,17 @@ const SWEEP_EVERY = Duration.minutes(10)
 const worker = <R>(name: string, next: Effect.Effect<boolean, unknown, R>, count = WORKERS) =>
   workers(name, { count, idle: IDLE, listen: listenToBell("mails") }, () => whereOwn(next))
 
+const sweeper = ticking(
+  "mail-sweeper",
+  SWEEP_EVERY,
+  // Nothing waits for a sweep: where the store does not answer, the next sweep tries again.
+  ConvertByEmail.use((intake) => intake.sweep).pipe(
+    Effect.catchTag("ObjectStoreError", (error) =>
+      Effect.logWarning("the object store of mails does not answer: the next sweep tries again", error.cause)
+    )
+  )
+)
+
 /** The role `intake`: SMTP, and what is done with the mails that came in. */
 export const intakeWorkers = (settings: InboundSettings) => {
   const rules = authenticityRules(settings)
@@ -40,8 +50,8 @@ export const intakeWorkers = (settings: InboundSettings) => {
     Effect.map(certificate("SMTP", settings.intake), (found) => {
       const vouched = rules.trustedHops.length > 0 || rules.trustsLoopback
       const takesReports = settings.bounceAddress !== undefined
-      if (!vouched && !takesReports)
-        return Layer.effectDiscard(Effect.logError(`TRUSTED_MAIL_HOPS ${NO_HOPS}`))
+      // The advice at the start says so; a server that only sends mail needs no hop.
+      if (!vouched && !takesReports) return Layer.empty
       return background(
         "smtp",
         listen(
@@ -87,18 +97,6 @@ export const intakeWorkers = (settings: InboundSettings) => {
       CLEAN_EVERY,
       ConvertByEmail.use((intake) => intake.clean)
     ),
-    ticking(
-      "mail-sweeper",
-      SWEEP_EVERY,
-      // Nothing waits for a sweep: where the store does not answer, the next sweep tries again.
-      ConvertByEmail.use((intake) => intake.sweep).pipe(
-        Effect.catchTag("ObjectStoreError", (error) =>
-          Effect.logWarning(
-            "the object store of mails does not answer: the next sweep tries again",
-            error.cause
-          )
-        )
-      )
-    )
+    takesMails(settings) ? sweeper : Layer.empty
   )
 }

@@ -128,7 +128,8 @@ const sendEntry = fc
     idempotency_key: `key-${key}`,
     key_hash: keyHash(key),
     key_tag: tagOf(key),
-    provider,
+    // An id is of one attempt, and a deferred one may be recorded twice.
+    provider: outcome === "deferred" ? "provider_b" : provider,
     // Ids that share a message, and an id that comes with another one.
     provider_message_id: outcome !== "sent" ? null : misnamed && id < 2 ? `m-9${id}` : `m-${id % 6}`
   }))

@@ -1,6 +1,10 @@
+import { createHash } from "node:crypto"
+
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 
+import { FIRST_USE, makeUseTag } from "../../../../src/application/mail/use-tag.ts"
 import type { SimulatedOutcome } from "../../../../src/ports/mail/simulated-mail.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { fresh, Mails } from "../mail-store/mails.ts"
@@ -18,6 +22,20 @@ import {
   rowsOf,
   type KeyTests
 } from "./orders.ts"
+
+/** The tag of a key's first use. */
+const firstTagOf = Effect.fnUntraced(function* (key: string) {
+  const { store } = yield* Mails
+  const keyHash = anyId(createHash("sha256").update(key).digest("hex"))
+  return yield* (yield* makeUseTag)((yield* store.tagSecret)!, keyHash, FIRST_USE)
+}, Effect.provide(NodeCrypto.layer))
+
+/** What the store's clock shows. */
+const nowOf = Mails.use(({ store }) =>
+  Effect.map(store.begin({ keyHash: anyId(fresh("none")), addresses: [], claim: undefined }), ({ at }) =>
+    Math.round(at)
+  )
+)
 
 /** What proves an acceptance, and what does not. */
 export const proofs = (it: KeyTests): void => {
@@ -151,6 +169,40 @@ export const proofs = (it: KeyTests): void => {
         isDoubtful(yield* (yield* spawn).send(changed))
         assert.deepStrictEqual(yield* copies, { provider_a: 2, provider_b: 0 })
         assert.deepStrictEqual(yield* received, { provider_a: 4, provider_b: 0 })
+      })
+  )
+
+  it.effect(
+    "S2, MAIL-44: a send that the store forgot is not repeated in its 24 hours, once its provider reports it",
+    () =>
+      Effect.gen(function* () {
+        const { copies, pass, spawn, storeAway, storeBack } = yield* world({ primary: "provider_b" })
+        const mails = yield* Mails
+        const [told, untold] = [order(), order()]
+        // As after a restore: neither the claims nor the rows are there.
+        yield* storeAway()
+        for (const mail of [told, untold])
+          assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+        yield* storeBack
+        const message = { provider: "provider_b", providerMessageId: fresh("m") } as const
+        const keyTag = yield* firstTagOf(told.idempotencyKey)
+        yield* mails.recordEvent({ ...message, event: "sent", occurredAt: yield* nowOf, keyTag })
+        yield* mails.recordEvent({ ...message, event: "delivered", occurredAt: yield* nowOf, keyTag })
+        for (const mail of [told, told, untold]) {
+          const result = yield* (yield* spawn).send(mail)
+          assert.strictEqual(result.status, "sent")
+          if (mail === told) assert.deepInclude(result, message)
+        }
+        assert.strictEqual((yield* copies).provider_b, 3)
+        const [row, ...others] = yield* rowsOf(told.idempotencyKey)
+        assert.deepInclude(row, { ...message, status: "delivered", outcome: "sent" })
+        assert.isEmpty(others)
+        // Tomorrow's use is another one, though events of yesterday's mail still come.
+        yield* pass(24 * HOUR_MS + MINUTE_MS)
+        yield* mails.purgeClaims
+        yield* mails.recordEvent({ ...message, event: "opened", occurredAt: yield* nowOf, keyTag })
+        assert.strictEqual((yield* (yield* spawn).send({ ...told, text: "tomorrow" })).status, "sent")
+        assert.strictEqual((yield* copies).provider_b, 4)
       })
   )
 }

@@ -3,7 +3,7 @@
  * however often.
  *
  * Adapters: memory, postgres. Rules: A1, D1, L1, L2, L3, P1, P3, S1, S2, S3, S4, S5, S7, S9, MAIL-7, MAIL-38, MAIL-41, MAIL-42, MAIL-43,
- * MAIL-60, MAIL-65, MAIL-66, MAIL-67, MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-16, EVENT-24, RETURN-3, RETURN-5.
+ * MAIL-44, MAIL-60, MAIL-65, MAIL-66, MAIL-67, MAIL-74, EVENT-11, EVENT-13, EVENT-15, EVENT-16, EVENT-24, RETURN-3, RETURN-5.
  */
 import { layer } from "@effect/vitest"
 import { type Effect, Layer, type Scope } from "effect"

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import type { SendDetails } from "../../../../src/domain/mail/deferred-send.ts"
 import { anyId } from "../../../support/any-id.ts"
 import {
   asking,
@@ -10,8 +11,10 @@ import {
   mail,
   Mails,
   type MailTests,
+  oneRow,
   resultOf,
   retrying,
+  rowsOf,
   settling
 } from "./mails.ts"
 
@@ -211,6 +214,71 @@ export const suppressions = (it: MailTests): void => {
         const { decision } = yield* world.store.begin(asking(one))
         assert.strictEqual(decision._tag, "Replay")
         assert.strictEqual(leaksOf(JSON.stringify(decision).replaceAll(/erased:[^"]+/g, "erased"), email), 0)
+      })
+    )
+
+    it.effect("takes keys and subjects that name the person along, and no other ones (P3)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const email = `${fresh("an_n")}@x.test`
+        const named = anyId(`${fresh("welcome")}/${email.toUpperCase()}`)
+        const logged = (details: Partial<SendDetails>) =>
+          Effect.gen(function* () {
+            const one = mail(details)
+            yield* world.store.record(attempt(one, "sent", { providerMessageId: fresh("m") }))
+            return one
+          })
+        const all = [
+          yield* logged({ to: [email], idempotencyKey: named }),
+          yield* logged({ to: [email] }),
+          // Mail to others that is about the person, and mail that is not.
+          yield* logged({ subject: `Bounced: <${email.toUpperCase()}>` }),
+          yield* logged({ subject: "Bounced: somebody" }),
+          yield* logged({ subject: `About ${email.replace("_", "1")}` })
+        ] as const
+        yield* world.erase(email)
+        const rows = yield* Effect.forEach(all, oneRow)
+        assert.deepStrictEqual(
+          rows.map(({ idempotencyKey, subject }) => [idempotencyKey, subject]),
+          [
+            [null, null],
+            [all[1].details.idempotencyKey, null],
+            [all[2].details.idempotencyKey, null],
+            [all[3].details.idempotencyKey, all[3].details.subject],
+            [all[4].details.idempotencyKey, all[4].details.subject]
+          ]
+        )
+        // Under the key the send is known all the same.
+        assert.strictEqual((yield* world.store.begin(asking(all[0]))).evidence?.provider, "provider_a")
+      })
+    )
+
+    it.effect("is not named by the key of a retry that ends after it (P3, MAIL-66)", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const email = `${fresh("ann")}@x.test`
+        const one = mail({
+          to: [email, "other@x.test"],
+          idempotencyKey: anyId(`${fresh("welcome")}/${email}`)
+        })
+        yield* world.store.record(attempt(one, "deferred"))
+        const retry = retrying(one)
+        assert.strictEqual((yield* world.store.beginRetry(retry))._tag, "Go")
+        yield* world.erase(email)
+        const settle = {
+          owner: retry.owner,
+          state: "accepted",
+          ambiguous: true,
+          result: resultOf("sent", one.details.idempotencyKey),
+          isRetry: true
+        } as const
+        yield* world.store.record(
+          attempt(one, "sent", { rowId: retry.rowId, providerMessageId: fresh("m"), settle })
+        )
+        assert.deepStrictEqual(
+          (yield* rowsOf(one)).map(({ idempotencyKey }) => idempotencyKey),
+          [null, null]
+        )
       })
     )
 

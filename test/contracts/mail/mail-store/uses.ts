@@ -1,13 +1,16 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 
+import type { EventEntry } from "../../../../src/adapters/memory/mail/tables.ts"
 import { tagOf } from "../../../../src/domain/mail/deferred-send.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../../src/domain/mail/failover.ts"
 import {
   asking,
   attempt,
   event,
+  firstAttemptOf,
   fresh,
+  lastAttemptOf,
   LEASE_MS,
   type Mail,
   mail,
@@ -19,6 +22,7 @@ import {
 } from "./mails.ts"
 
 const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 /** What a row says of its key, how long, and of which use of it. */
 export const uses = (it: MailTests): void => {
@@ -83,6 +87,105 @@ export const uses = (it: MailTests): void => {
           const anew = yield* world.store.begin(asking(free, { provider: "provider_b" }))
           assert.deepInclude(anew.decision, { _tag: "Claimed", sticky: undefined, takeover: false })
         }
+      })
+    )
+  })
+
+  describe("an event of a key that nothing else knows: the store was restored, or away at the send (MAIL-44)", () => {
+    const told = (one: Mail, kind: string, more: Partial<EventEntry> = {}) =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const providerMessageId = fresh("m")
+        yield* world.recordEvent({
+          provider: "provider_b",
+          providerMessageId,
+          event: kind,
+          keyTag: tagOf(one.details),
+          ...more
+        })
+        return { provider: "provider_b", providerMessageId } as const
+      })
+    /** How long ago the provider accepted it, by its own clock. */
+    const ago = (ms: number) =>
+      Mails.use(({ store }) =>
+        Effect.map(store.begin(asking(mail())), ({ at }) => ({ occurredAt: Math.round(at) - ms }))
+      )
+
+    it.effect("proves that a mail of the last 24 hours was accepted", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        const proof = yield* told(one, "sent", yield* ago(HOUR_MS))
+        const begun = yield* world.store.begin(asking(one))
+        assert.deepInclude(begun.decision, {
+          _tag: "Claimed",
+          sticky: "provider_b",
+          late: false,
+          tag: tagOf(one.details)
+        })
+        assert.deepStrictEqual(begun.evidence, proof)
+        const last = lastAttemptOf(begun.decision)
+        assert.strictEqual(last, firstAttemptOf(begun.decision))
+        assert.approximately(begun.at - last, HOUR_MS, MINUTE_MS)
+      })
+    )
+
+    it.effect(
+      "proves nothing of a use of more than 24 hours later, nor does one that does not say when it left",
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Mails
+          const old = yield* ago(IDEMPOTENCY_WINDOW_MS)
+          const recent = yield* ago(HOUR_MS)
+          const unproven: ReadonlyArray<readonly [kind: string, more: Partial<EventEntry>]> = [
+            ["sent", old],
+            ["delivered", recent],
+            ["complained", recent],
+            ["sent", { ...recent, listed: true }]
+          ]
+          for (const [kind, more] of unproven) {
+            const one = mail()
+            yield* told(one, kind, more)
+            const begun = yield* world.store.begin(asking(one))
+            assert.deepInclude(begun.decision, { _tag: "Claimed", sticky: undefined }, kind)
+            assert.isUndefined(begun.evidence)
+          }
+        })
+    )
+
+    it.effect("says nothing of another key, and less than what the calling process knows", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const one = mail()
+        yield* told(mail(), "sent", yield* ago(HOUR_MS))
+        assert.deepInclude((yield* world.store.begin(asking(one))).decision, { sticky: undefined })
+        const other = mail()
+        yield* told(other, "sent", yield* ago(HOUR_MS))
+        const known = {
+          provider: "provider_a",
+          tag: tagOf(other.details),
+          ageMs: MINUTE_MS,
+          lastAgeMs: MINUTE_MS,
+          isSettled: false
+        } as const
+        assert.deepInclude((yield* world.store.begin(asking(other, { known }))).decision, {
+          sticky: "provider_a"
+        })
+      })
+    )
+
+    it.effect("leaves the other calls of the same moment to their own keys", () =>
+      Effect.gen(function* () {
+        const world = yield* Mails
+        const all = Array.from({ length: 8 }, () => mail())
+        for (const one of all.slice(0, 2)) yield* told(one, "sent", yield* ago(HOUR_MS))
+        const begun = yield* Effect.forEach(all, (one) => world.store.begin(asking(one)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          begun.map(({ evidence }) => evidence !== undefined),
+          all.map((_, index) => index < 2)
+        )
       })
     )
   })
