@@ -25,8 +25,9 @@ begin
       select l.provider, l.provider_message_id from email_log l
       where x.outcome = 'deferred' and l.key_tag = x.key_tag and l.outcome is null
         and l.outcome is distinct from 'sent' and l.provider_message_id is not null
-        and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
-      order by l.created_at desc, l.id desc
+        -- Compared and ordered as in `lock_early_row`.
+        and l.created_at + interval '23 hours 50 minutes' > clock_timestamp()
+      order by row(l.created_at, l.id) desc
       limit 1
     ) as early on true
     order by

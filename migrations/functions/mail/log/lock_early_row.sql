@@ -20,8 +20,9 @@ begin
     where l.key_tag = e.key_tag and l.outcome is null and l.outcome is distinct from 'sent'
       and l.provider_message_id is not null
       -- A tag counts as the key's while no earlier use is known: yesterday's mail is not this one.
-      and l.created_at > clock_timestamp() - interval '23 hours 50 minutes'
-    order by l.created_at desc, l.id desc
+      -- So compared and ordered, no index of the times serves it, which holds all of the last day: that of the tag does.
+      and l.created_at + interval '23 hours 50 minutes' > clock_timestamp()
+    order by row(l.created_at, l.id) desc
     limit 1
     for update;
     if found then

@@ -129,8 +129,6 @@ const SLOW = /^(?:api_tokens|audit_digest_\w+|customers|magic_links|sessions)$/
 
 /** What reads more until the tables are analyzed again. */
 const UNTIL_ANALYZED = [
-  // The row that an event made of a deferral, looked for in the order of the log.
-  "record email_log",
   // One sweep on the leader.
   "due email_log",
   "erase email_send_claims"
