@@ -465,7 +465,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         )
         const { mails } = yield* take(world)
         assert.lengthOf(mails, 2)
-        for (const mail of mails) yield* move(world, mail, "sent")
+        for (const taken of mails) yield* move(world, taken, "sent")
         yield* world.advance(DAY_MS - 60_000)
         assert.strictEqual(yield* put("two", 2), "conflict")
         yield* world.advance(120_000)
