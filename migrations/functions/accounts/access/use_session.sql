@@ -18,12 +18,13 @@ begin
   from sessions x
     left join customers c on c.id = x.customer_id
     left join api_tokens t on t.id = x.api_token_id
-  -- Each hash apart, so that its own index serves it whatever the statistics say.
-  where x.id = any (array(
+  -- Each kind of hash apart, so that its own index serves it whatever the statistics say. A hash is one session's.
+  where x.id = (
       select y.id from sessions y where y.token_hash = p_hash
       union all select y.id from sessions y where y.next_hash = p_hash
       union all select y.id from sessions y where y.previous_hash = p_hash
-    ))
+      limit 1
+    )
     and x.expires_at > now() and c.deleted_at is null
     and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     and (p_embedded or t.embedded is not true);

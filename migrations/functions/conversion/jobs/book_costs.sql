@@ -4,6 +4,7 @@
 create or replace function book_costs(p_entries jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 begin
   -- A job that ends at the same time sees these costs, or is seen to have ended.

@@ -8,6 +8,7 @@ create or replace function identify_mail(
 ) returns text
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
+set enable_seqscan = off
 as $$
 declare
   m intake_mails;

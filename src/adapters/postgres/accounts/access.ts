@@ -75,11 +75,12 @@ const useToken = Effect.fnUntraced(function* (
 
 /** Of the session of a hash; each kind of hash apart, so that its own index serves it whatever the statistics say. */
 const END_SESSION = `with presented as (select decode($1, 'hex') as hash)
-  delete from sessions where expires_at > now() and id = any (array(
+  delete from sessions where expires_at > now() and id = (
     select id from sessions where token_hash = (select hash from presented)
     union all select id from sessions where next_hash = (select hash from presented)
     union all select id from sessions where previous_hash = (select hash from presented) and previous_until > now()
-  ))
+    limit 1
+  )
   returning id`
 
 /** Callers by token and by cookie. */
