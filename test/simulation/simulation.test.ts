@@ -101,6 +101,7 @@ const REGRESSIONS: ReadonlyArray<
  * search. Where the kernel makes other runs, the search finds the bug again.
  */
 const SHOWN_BY: Readonly<Record<string, number>> = {
+  "ack-before-work": 244,
   "batch-billed-by-each": 91,
   "charged-twice": 30,
   "chunk-without-fence": 15,

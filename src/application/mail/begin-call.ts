@@ -53,7 +53,7 @@ const isDeferral = (own: ClaimDecision | undefined): boolean =>
   own?._tag === "Replay" && own.result.status === "deferred"
 
 /**
- * The store's word, unless it knows less than the process itself (it was away, and nothing is written yet). A deferral that the store has heard
+ * The store's word, unless it knows less than the process itself (it was away, and lacks what happened then). A deferral that the store has heard
  * of is over where it says, later, that the key's provider may be asked again.
  */
 export const agreed = (
@@ -101,6 +101,10 @@ const datedBy =
         }
       : remembered
 
+/** What the store gets to know of a key, and whether the process only repeats it. */
+const toldOf = (known: KnownKey | undefined, own: Granted | undefined, isTold: boolean) =>
+  known && { ...known, isSettled: own?._tag === "Replay" && !(isTold && isDeferral(own)) }
+
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
   call: Call,
@@ -136,10 +140,7 @@ const forKey = Effect.fnUntraced(function* (
       claim: {
         ...request,
         leaseMs: parts.terms.leaseMs,
-        known:
-          known === undefined
-            ? undefined
-            : { ...known, isSettled: own?._tag === "Replay" && !(isTold && isDeferral(own)) }
+        known: toldOf(known, own, isTold)
       }
     },
     wallClock
@@ -165,12 +166,11 @@ const forKey = Effect.fnUntraced(function* (
       memory.learn(keyHash, { ...decision, ...agesOf(decision, now) }, request, since)
     else undo()
   }
-  const tag = decision._tag === "Claimed" ? decision.tag : known?.tag
   return {
     ...began,
     claim,
     decision,
-    tag,
+    tag: decision._tag === "Claimed" ? decision.tag : known?.tag,
     since,
     untold: began.time !== undefined && began.decision._tag === "Claimed" && decision._tag === "Replay"
   }

@@ -64,7 +64,7 @@ export class ProcessKeyMemory extends Context.Service<
       },
       now: number
     ) => { readonly decision: RetryDecision; readonly undo: () => void }
-    /** Whether the store has said, or been told, what the process repeats: what it says later is newer. */
+    /** Whether the store knows what the process repeats: what it says later is newer. */
     readonly isTold: (keyHash: KeyHash, now: number) => boolean
     /** Where this process itself has asked for the key's present use, and got no clear answer. */
     readonly doubtAt: (keyHash: KeyHash, now: number) => Provider | undefined

@@ -159,7 +159,7 @@ export const makeSendParts = Effect.gen(function* () {
     runner: yield* makeAttemptRunner(config.attemptTimeoutMs),
     memory: yield* ProcessKeyMemory,
     circuits: yield* ProviderCircuits,
-    /** Sends without look-up and claim that the store has not heard of yet. */
+    /** Sends without look-up and claim of which the store does not know. */
     unclaimed: { pending: 0 },
     retryWatch: yield* RetryWatch,
     makeLink: yield* UnsubscribeLinks,

@@ -15,8 +15,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  v_turn integer := 0;
-  v_turns integer;
+  v_turn integer := 0; v_turns integer;
 begin
   loop
     v_turn := v_turn + 1;
@@ -24,13 +23,9 @@ begin
       select x.*, row_number() over (partition by x.key_hash order by x.ord) as turn
       from (
         select
-          y.ord,
-          coalesce(y.key_hash, encode(sha256(convert_to(y.idempotency_key, 'UTF8')), 'hex')) as key_hash,
-          y.key_tag,
-          y.settle ->> 'owner' as owner,
-          y.settle ->> 'state' as state,
+          y.ord, coalesce(y.key_hash, encode(sha256(convert_to(y.idempotency_key, 'UTF8')), 'hex')) as key_hash, y.key_tag,
+          y.settle ->> 'owner' as owner, y.settle ->> 'state' as state, y.settle -> 'isRetry' = 'true' as is_retry,
           coalesce((y.settle ->> 'ambiguous')::boolean, false) as ambiguous,
-          y.settle -> 'isRetry' = 'true' as is_retry,
           case jsonb_typeof(y.settle -> 'result') when 'object' then (y.settle -> 'result') || coalesce(p_learned -> y.id, '{}') end as result
         from rows from (jsonb_to_recordset(p_entries) as (id text, key_hash text, key_tag text, idempotency_key text, settle jsonb))
           with ordinality as y(id, key_hash, key_tag, idempotency_key, settle, ord)
@@ -50,12 +45,8 @@ begin
               when s.state = 'ended' and e.result -> 'ok' = 'false' then e.result || '{"status": "failed", "kind": "ambiguous"}'
               else e.result
             end,
-            case
-              when b.ends and s.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp())
-              else c.last_attempt_at
-            end,
-            null::timestamptz,
-            now()
+            case when b.ends and s.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp()) else c.last_attempt_at end,
+            null::timestamptz, now()
           from (
             select
               e.result is not null and c.state <> 'accepted' and (e.key_tag is null or c.tag is not distinct from e.key_tag) as ends,
@@ -76,8 +67,7 @@ begin
           (c.owner = e.owner and c.lease_until is not null)
           -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does
           -- the last retry of it that began while this database was away, and holds nothing.
-          or (c.state = 'deferred' and c.lease_until is null and e.result is not null
-            and (e.key_tag is null or c.tag is not distinct from e.key_tag)
+          or (c.state = 'deferred' and c.lease_until is null and e.result is not null and (e.key_tag is null or c.tag is not distinct from e.key_tag)
             and (e.state = 'accepted' or (e.is_retry and c.tag is not null)))
         )
     )

@@ -135,10 +135,10 @@ const UNTIL_ANALYZED = [
 ]
 
 /**
- * Half of a table, where a plan of nothing reads all of it or none; else less, as a wrong index may hold a part. Of the conversions a
- * quarter is under way, and that is what some indexes hold: who looks for one of these may read them all.
+ * Three quarters of a table, where a plan of nothing reads all of it or none; else less, as a wrong index may hold a part. Of the
+ * conversions a quarter is under way, and that is what some indexes hold: who looks for one of these may read them all.
  */
-const mostOf = (name: string, analyzed: boolean) => (analyzed || name === "documents" ? 1000 : 600)
+const mostOf = (name: string, analyzed: boolean) => (analyzed ? 1500 : name === "documents" ? 1000 : 600)
 
 const STATES = [
   ...Object.keys(LANES).map((name) => [name as keyof typeof LANES, "new"] as const),
@@ -152,11 +152,17 @@ it.live.each(STATES)(
       Effect.gen(function* () {
         const analyzed = state !== "new"
         const exempt = new Set([...Object.values(EXEMPT).flat(), ...(analyzed ? UNTIL_ANALYZED : [])])
-        const found = yield* growing(yield* LANES[name], analyzed, mostOf(name, analyzed))
+        const isAllowed = (what: string) =>
+          exempt.has(what) || (analyzed && SLOW.test(what.split(" ")[1] ?? ""))
+        const look = Effect.gen(function* () {
+          const found = yield* growing(yield* LANES[name], analyzed, mostOf(name, analyzed))
+          return [...found].filter(([what]) => !isAllowed(what))
+        })
+        const found = yield* look
+        // The database counts what its own upkeep reads, too: what is the plan's is found again.
+        const again = new Map(found.length === 0 ? [] : yield* look)
         assert.deepStrictEqual(
-          [...found]
-            .filter(([what]) => !exempt.has(what) && !(analyzed && SLOW.test(what.split(" ")[1] ?? "")))
-            .map(([what, read]) => `${what} (${read})`),
+          found.filter(([what]) => again.has(what)).map(([what, read]) => `${what} (${read})`),
           []
         )
       })

@@ -101,8 +101,8 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     about: "a call settles a claim that has passed to another",
     scene: "left open",
     function: "settle_email_claims",
-    from: "(x.owner = e.owner and x.lease_until is not null)",
-    to: "x.lease_until is not null"
+    from: "(c.owner = e.owner and c.lease_until is not null)",
+    to: "c.lease_until is not null"
   },
   {
     about: "an early event and the deferral of its key make two rows",

@@ -34,7 +34,7 @@ export const memories = (it: KeyTests): void => {
     })
   )
 
-  it.effect("R3: a process that has heard of a deferral hears of its end, as one that has not", () =>
+  it.effect("S9: a process that has heard of a deferral hears of its end, as one that has not", () =>
     Effect.gen(function* () {
       const { copies, queued, received, scripts, spawn } = yield* world(aFirst)
       const [first, other] = [yield* spawn, yield* spawn]
