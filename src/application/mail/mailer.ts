@@ -333,7 +333,6 @@ const conclude = Effect.fnUntraced(function* (
   yield* reportUnclaimed(parts)
   const isProven =
     result.status === "deferred" && recorded.providerMessageId !== null && statusRank(recorded.status) > 1
-  if (!isProven && recorded.sendId === result.sendId) return result
   const answer: SendResult = isProven
     ? { ...result, status: "sent", sendId: recorded.sendId, providerMessageId: recorded.providerMessageId }
     : { ...result, sendId: recorded.sendId }

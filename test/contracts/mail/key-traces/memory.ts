@@ -34,22 +34,26 @@ export const memories = (it: KeyTests): void => {
     })
   )
 
-  it.effect("S9: a process that has heard of a deferral hears of its end, as one that has not", () =>
-    Effect.gen(function* () {
-      const { copies, queued, received, scripts, spawn } = yield* world(aFirst)
-      const [first, other] = [yield* spawn, yield* spawn]
-      const mail = order()
-      scripts.provider_a.push(...Array.from({ length: 4 }, () => "ambiguous-lost" as const))
-      for (const process of [first, other]) assert.strictEqual((yield* process.send(mail)).status, "deferred")
-      for (const retry of [1, 2, 3]) yield* first.retry(attemptOf(yield* queued, retry))
-      assert.strictEqual((yield* received).provider_a, 4)
-      // The provider knows its keys: it may be asked once more, in doubt or not.
-      assert.strictEqual((yield* other.send(mail)).status, "sent")
-      assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
-      assert.strictEqual((yield* first.send(mail)).status, "sent")
-      assert.strictEqual((yield* received).provider_a, 5)
-    })
-  )
+  for (const [who, retrier, caller] of [
+    ["that has heard of a deferral", 0, 1],
+    ["that wrote a deferral", 1, 0]
+  ] as const)
+    it.effect(`S9: a process ${who} hears of its end, as one that knows nothing of it`, () =>
+      Effect.gen(function* () {
+        const { copies, queued, received, scripts, spawn } = yield* world(aFirst)
+        const processes = [yield* spawn, yield* spawn] as const
+        const mail = order()
+        scripts.provider_a.push(...Array.from({ length: 4 }, () => "ambiguous-lost" as const))
+        for (const process of processes) assert.strictEqual((yield* process.send(mail)).status, "deferred")
+        for (const retry of [1, 2, 3]) yield* processes[retrier].retry(attemptOf(yield* queued, retry))
+        assert.strictEqual((yield* received).provider_a, 4)
+        // The provider knows its keys: it may be asked once more, in doubt or not.
+        assert.strictEqual((yield* processes[caller].send(mail)).status, "sent")
+        assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+        assert.strictEqual((yield* processes[retrier].send(mail)).status, "sent")
+        assert.strictEqual((yield* received).provider_a, 5)
+      })
+    )
 
   it.effect("S9: of two calls of one process at once one sends, also while the store does not answer", () =>
     Effect.gen(function* () {
