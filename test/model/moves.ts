@@ -325,8 +325,8 @@ const begins = (context: Context, state: State): Moves => {
         )
       ]
     // What the store has said, or heard, of a deferral is no more than it knows.
-    const isTold = state.memory[process]?.owner === "learnt"
-    const isRepeated = own?._tag === "Replay" && !(isTold && own.result.status === "deferred")
+    const isStored = state.memory[process]?.owner === "learnt"
+    const isRepeated = own?._tag === "Replay" && !(isStored && own.result.status === "deferred")
     const grant = (isSettled: boolean): State => ({
       ...state,
       claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true, isSettled }, now)
@@ -341,7 +341,7 @@ const begins = (context: Context, state: State): Moves => {
       held: asksNobody ? state.held : heldNow(state)
     }
     const final = rules.tornAt(
-      agreed(decision, own, { isProven: evidence !== undefined, isTold }),
+      agreed(decision, own, { isProven: evidence !== undefined, isStored }),
       doubtIn(state, process)
     )
     const moves = [

@@ -53,16 +53,16 @@ const isDeferral = (own: ClaimDecision | undefined): boolean =>
   own?._tag === "Replay" && own.result.status === "deferred"
 
 /**
- * The store's word, unless it knows less than the process itself (it was away, and lacks what happened then). A deferral that the store has heard
- * of is over where it says, later, that the key's provider may be asked again.
+ * The store's decision, unless it knows less than the process itself (it was away when the process sent). A deferral that is stored has
+ * ended once the store lets the key's provider be asked again.
  */
 export const agreed = (
   stored: ClaimDecision,
   own: ClaimDecision | undefined,
-  { isProven, isTold }: { readonly isProven: boolean; readonly isTold: boolean }
+  { isProven, isStored }: { readonly isProven: boolean; readonly isStored: boolean }
 ): ClaimDecision => {
   if (own === undefined || stored._tag !== "Claimed") return stored
-  if (isTold && isDeferral(own) && stored.sticky !== undefined && continuation(stored) === "ask")
+  if (isStored && isDeferral(own) && stored.sticky !== undefined && continuation(stored) === "ask")
     return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
@@ -101,9 +101,9 @@ const datedBy =
         }
       : remembered
 
-/** What the store gets to know of a key, and whether the process only repeats it. */
-const toldOf = (known: KnownKey | undefined, own: Granted | undefined, isTold: boolean) =>
-  known && { ...known, isSettled: own?._tag === "Replay" && !(isTold && isDeferral(own)) }
+/** What the process passes to the store about a key; `isSettled`: no provider is asked. */
+const knownForStore = (known: KnownKey | undefined, own: Granted | undefined, isStored: boolean) =>
+  known && { ...known, isSettled: own?._tag === "Replay" && !(isStored && isDeferral(own)) }
 
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -121,7 +121,7 @@ const forKey = Effect.fnUntraced(function* (
   const known = memory.known(keyHash, since)
   const ownAt = datedBy(remembered, known)
   const own = ownAt(wallClock)
-  const isTold = memory.isTold(keyHash, since)
+  const isStored = memory.isStored(keyHash, since)
   const remember = (claimed: Claimed, now: number, isSettled: boolean) =>
     memory.hold(
       keyHash,
@@ -140,7 +140,7 @@ const forKey = Effect.fnUntraced(function* (
       claim: {
         ...request,
         leaseMs: parts.terms.leaseMs,
-        known: toldOf(known, own, isTold)
+        known: knownForStore(known, own, isStored)
       }
     },
     wallClock
@@ -156,7 +156,7 @@ const forKey = Effect.fnUntraced(function* (
   // How old a key is goes by the store's clock, where it is known.
   const now = began.time?.at ?? wallClock
   const decision = tornAt(
-    agreed(began.decision, ownAt(now), { isProven: began.evidence !== undefined, isTold }),
+    agreed(began.decision, ownAt(now), { isProven: began.evidence !== undefined, isStored }),
     memory.doubtAt(keyHash, since)
   )
   if (decision._tag === "Claimed") remember(decision, now, began.evidence !== undefined)

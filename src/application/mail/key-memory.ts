@@ -65,7 +65,7 @@ export class ProcessKeyMemory extends Context.Service<
       now: number
     ) => { readonly decision: RetryDecision; readonly undo: () => void }
     /** Whether the store knows what the process repeats: what it says later is newer. */
-    readonly isTold: (keyHash: KeyHash, now: number) => boolean
+    readonly isStored: (keyHash: KeyHash, now: number) => boolean
     /** Where this process itself has asked for the key's present use, and got no clear answer. */
     readonly doubtAt: (keyHash: KeyHash, now: number) => Provider | undefined
     /** Whether no other call of the process has taken the key since. */
@@ -93,7 +93,7 @@ export interface Remembered extends Claim {
   /** Where the process itself got no clear answer in this use of the key. */
   readonly doubtAt?: Provider | undefined
   /** The store knows the result. */
-  readonly isTold?: boolean
+  readonly isStored?: boolean
 }
 
 /** A sixteenth of the keys is dropped at a time. */
@@ -205,8 +205,8 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
       const decision = { ...decided, ...times, _tag: "Claimed" } as const
       return claims.hold(keyHash, claimOf(undefined, decision, { ...request, leaving: true }, now), now)
     },
-    learn: (keyHash, told, request, now) =>
-      claims.add(keyHash, { ...learntClaim(told, request, now), isTold: true }, now),
+    learn: (keyHash, said, request, now) =>
+      claims.add(keyHash, { ...learntClaim(said, request, now), isStored: true }, now),
     beginRetry: (keyHash, retry, now) => {
       const known = claims.live(keyHash, now)
       const first = now - retry.ageMs
@@ -219,7 +219,7 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
         decision._tag === "Go" && !decision.torn ? claims.hold(keyHash, decision.claim, now) : () => {}
       return { decision, undo }
     },
-    isTold: (keyHash, now) => claims.live(keyHash, now)?.isTold === true,
+    isStored: (keyHash, now) => claims.live(keyHash, now)?.isStored === true,
     doubtAt: (keyHash, now) => claims.live(keyHash, now)?.doubtAt,
     owns: (keyHash, owner) => (claims.get(keyHash)?.owner ?? owner) === owner,
     move: (keyHash, owner, provider) => {
@@ -237,13 +237,13 @@ export const makeKeyMemory = (maxKeys = MAX_KEYS): ProcessKeyMemory["Service"] =
         claims.put(keyHash, {
           ...kept,
           doubtAt: doubtAt ?? before?.doubtAt,
-          isTold: before?.isTold === true && kept.result === before.result
+          isStored: before?.isStored === true && kept.result === before.result
         })
     },
     answer: (keyHash, owner, result) => {
       const claim = claims.get(keyHash)
       if (claim?.owner === owner && claim.result !== undefined)
-        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result), isTold: true })
+        claims.put(keyHash, { ...claim, result: keptResult(claim.state, result), isStored: true })
     }
   }
 }

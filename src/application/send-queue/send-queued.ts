@@ -73,7 +73,7 @@ export const notBegun = (work: QueuedWork, why: NotBegun): QueueMove => {
 }
 
 /**
- * The end of an earlier send of the key is the request's, too. A failure that this process alone remembers is none: it may not have been able
+ * The end of an earlier send of the key is the request's, too. A failure known to this process only does not count: it may not have been able
  * to ask anybody, and the key will tell once the database answers.
  */
 export const replayed = (work: QueuedWork, result: SendResult): QueueMove => {

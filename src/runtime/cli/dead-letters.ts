@@ -145,7 +145,7 @@ const remove = Command.make(
           text: removed ? `${visible(id)} is removed.` : "",
           problem: removed
             ? undefined
-            : `There is no dead letter ${visible(id)} that cannot be read. One that can be read is redriven; a day after its first attempt that sends nothing.`
+            : `No unreadable dead letter has the id ${visible(id)}. A readable one is redriven; a day after its first attempt that sends nothing.`
         })
       })
     )

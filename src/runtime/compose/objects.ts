@@ -221,7 +221,7 @@ const readsBatch = (refusal: Effect.Effect<string | undefined>) =>
       : Effect.fail(new ObjectStoreError({ reason: "unavailable", key: "", cause }))
   )
 
-/** Whether there may be mails in their bucket. Where no hop is named, none is accepted here, and nobody need have made the bucket. */
+/** Whether mails may be in the intake bucket. Without a trusted hop none is accepted, and the bucket need not exist. */
 export const takesMails = ({ embedded, intake }: Pick<StoreSettings, "embedded" | "intake">): boolean =>
   embedded || intake.trustedHops.length > 0 || intake.bucketIsSet
 

@@ -4,7 +4,7 @@
 -- it. A tag of another installation matches no row and no claim: mail from outside, without a key. A step of `record_email_events`,
 -- which sets the planner for it.
 --
--- The message id is looked for by `between`, in the order of the unique index, which no other index has. By `=` the planner takes any
+-- The condition on the message id is a `between`, ordered as in the unique index: only that index matches. With `=` the planner takes any
 -- index that begins with the provider for as long as the log looks empty to it, and then every event reads all rows of the provider.
 create or replace function lock_row_of_event(e delivery_event) returns email_log
 language plpgsql

@@ -1,8 +1,8 @@
 -- Writes events for every hook that asks for them, in their order. For a hook that switched itself off they are `dead` at once; for one
 -- that a person or the settings switched off nothing is written. An event behind another of its subject gets the same due time:
 -- `claim_event_hook_deliveries` skips it until then, and so reads it less often. The setting: rows are found by the indexes, whatever
--- the statistics say. The subject is looked for by `between`, in the order of its own index, which no other index has: by `=` any index
--- that begins with the hook looks as good to a plan of few rows, and then each event reads all that wait for the hook.
+-- the statistics say. The condition on the subject is a `between`, ordered as in the subject's own index: only that index matches.
+-- With `=` any index that begins with the hook seems as cheap while there are few rows, and later each event reads all that wait for the hook.
 create or replace function write_hook_deliveries(p_events hook_event[]) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -1,7 +1,7 @@
--- A use of a key that this database knows only by events: it was restored from a backup since, or was away at the send. The event `sent`
--- has the time at which the provider accepted the mail. Within 24 hours of it (less ten minutes, for clocks that differ) a call on the key
--- belongs to the same use. Other events come for weeks, and those of the poll have no time of their own: they do not show which use
--- they belong to. `p_tag`: of the key's first use. A step of `begin_email_sends`.
+-- A use of a key that this database knows from events alone: it was restored from a backup since, or was away during the send. An event
+-- `sent` carries the time at which the provider accepted the mail; for 24 hours from then (less ten minutes, since clocks differ) a call
+-- on the key belongs to that use. No other event shows the use it belongs to: some arrive weeks later, and those of the poll have no
+-- time of their own. `p_tag`: of the key's first use. A step of `begin_email_sends`.
 create or replace function find_forgotten_use(p_tag text) returns table (provider text, at timestamptz)
 language sql
 stable

@@ -19,6 +19,20 @@ const request = (change: object = {}) => ({
   ...change
 })
 
+/** A world whose first move of a claim gets no answer, and recipients of whom one is suppressed: their claim has to be moved. */
+const unmovable = Effect.gen(function* () {
+  let failures = 0
+  const world = yield* makeQueueWorld({
+    storeAs: (store) => ({
+      ...store,
+      moveClaim: (entry) =>
+        failures++ === 0 ? Effect.fail(noAnswer("moveClaim", "a moment")) : store.moveClaim(entry)
+    })
+  })
+  yield* world.sql`select add_email_suppressions(array['manual:gone@x.test'], null)`
+  return { world, to: ["a@x.test", "gone@x.test"], failures: () => failures }
+})
+
 describe("the sender of the queue", () => {
   it.live("Q1: sends what was committed, once, and writes one row with its end", () =>
     Effect.gen(function* () {
@@ -132,17 +146,7 @@ describe("the sender of the queue", () => {
 
   it.live("Q1, S2: a key in doubt whose claim could not be moved is asked again, on the same provider", () =>
     Effect.gen(function* () {
-      let failures = 0
-      const world = yield* makeQueueWorld({
-        storeAs: (store) => ({
-          ...store,
-          moveClaim: (entry) =>
-            failures++ === 0 ? Effect.fail(noAnswer("moveClaim", "a moment")) : store.moveClaim(entry)
-        })
-      })
-      // One of two is suppressed, so that the claim does not say by itself that the request leaves.
-      yield* world.sql`select add_email_suppressions(array['manual:gone@x.test'], null)`
-      const to = ["a@x.test", "gone@x.test"]
+      const { failures, to, world } = yield* unmovable
       const { id } = yield* world.enqueue.one(request({ idempotencyKey: "order-4", to }))
       // A process died in the direct send of the same key.
       yield* world.sql`
@@ -153,7 +157,7 @@ describe("the sender of the queue", () => {
         from email_send_queue where id = ${id}::uuid`
       yield* world.start
       yield* world.inState(id, "sent")
-      assert.strictEqual(failures, 2)
+      assert.strictEqual(failures(), 2)
       assert.lengthOf(yield* world.providers.provider_a.copies, 1)
     }).pipe(Effect.provide(layerPostgres))
   )
@@ -162,16 +166,7 @@ describe("the sender of the queue", () => {
     "Q1: a key that nobody was asked for, as its claim could not be moved, is no doubt: it goes out at the next look",
     () =>
       Effect.gen(function* () {
-        let failures = 0
-        const world = yield* makeQueueWorld({
-          storeAs: (store) => ({
-            ...store,
-            moveClaim: (entry) =>
-              failures++ === 0 ? Effect.fail(noAnswer("moveClaim", "a moment")) : store.moveClaim(entry)
-          })
-        })
-        yield* world.sql`select add_email_suppressions(array['manual:gone@x.test'], null)`
-        const to = ["a@x.test", "gone@x.test"]
+        const { to, world } = yield* unmovable
         // This provider knows no keys: one in doubt would wait for its retry.
         const { id } = yield* world.enqueue.one(
           request({ idempotencyKey: "order-7", provider: "provider_b", to })
