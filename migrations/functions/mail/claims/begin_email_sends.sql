@@ -35,17 +35,13 @@ declare
   v_now timestamptz := clock_timestamp();
   v_new integer[] := claim_new_keys(v_entries, v_now);
 begin
-  return query
-  select
-    x.ordinal, 'Claimed', null::text, false, false, false, (extract(epoch from v_now) * 1000)::float8,
-    (extract(epoch from v_now) * 1000)::float8, x.tag, null::jsonb, null::jsonb, x.suppressions = '[]', x.suppressions
-  from unnest(v_entries) as x
-  where x.ordinal = any (v_new);
-
   foreach e in array v_entries
   loop
-    continue when e.ordinal = any (v_new);
-    d := claim_email_key(e);
+    if e.ordinal = any (v_new) then
+      d := row('Claimed', null, false, false, v_now, v_now, e.tag, null, e.suppressions = '[]', false, false)::email_claim_decision;
+    else
+      d := claim_email_key(e);
+    end if;
     evidence := null;
     torn := false;
     if d.decision = 'Claimed' and d.sticky is not null then

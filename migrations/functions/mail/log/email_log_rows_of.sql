@@ -10,7 +10,8 @@ begin
     select row(
       x.ordinality, n.id, coalesce(x.category, 'unknown'), x.source,
       case when position('<' in x."from") = 0 then lower_address(trim_address(x."from")) else email_bare_address(x."from") end,
-      email_addresses(x."to"), email_addresses(x.others), email_addresses(x.dropped), x.subject, x.outcome, x.error, x.error_kind,
+      email_addresses(x."to"), case x.others when '[]' then '{}' else email_addresses(x.others) end,
+      case x.dropped when '[]' then '{}' else email_addresses(x.dropped) end, x.subject, x.outcome, x.error, x.error_kind,
       coalesce(x.failed_over, false), x.cost_usd, x.accepted_cost_usd, x.idempotency_key,
       coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')), x.key_tag, x.provider, x.provider_message_id,
       x.retry_at, nullif(x.attempts, '[]'), x.traceparent, nullif(x.tags, '{}')

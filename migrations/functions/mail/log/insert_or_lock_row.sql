@@ -13,8 +13,7 @@ declare
   v_is_its_own boolean;
 begin
   loop
-    perform insert_email_rows(array[v_row]);
-    if found then
+    if insert_new_rows(array[v_row]) then
       r := null;
       r.id := v_row.id;
       r.status := e.outcome;

@@ -31,7 +31,8 @@ as $$
 #variable_conflict use_column
 declare
   e email_log_row;
-  w record;
+  v_written boolean; v_is_news boolean := true;
+  v_marks text[]; v_of_row jsonb;
   v_entries email_log_row[];
   v_retries boolean := p_entries @? '$[*].settle.isRetry ? (@ == true)';
   v_unproven boolean := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
@@ -56,26 +57,27 @@ begin
   v_entries := email_log_rows_of(p_entries);
 
   -- Acceptances that nothing is known of are written at once. If one has a row, none is written here: each takes its place below.
-  if not v_unproven and insert_new_rows(v_entries) then
-    return query select x.ordinal, x.id, x.outcome, x.provider_message_id from unnest(v_entries) as x;
-    if v_hooked then
-      select array_agg(x.id), array_agg(x.outcome) into v_ids, v_outcomes from unnest(v_entries) as x;
-    end if;
-    v_entries := '{}';
-  end if;
-
+  v_written := not v_unproven and insert_new_rows(v_entries);
   foreach e in array v_entries
   loop
-    select * into w from write_row_of_attempt(e);
-    v_suppress := v_suppress || w.marks;
-    if w.learned is not null then
-      v_learned := v_learned || jsonb_build_object(e.id, w.learned);
+    ordinal := e.ordinal;
+    send_id := e.id;
+    status := e.outcome;
+    provider_message_id := e.provider_message_id;
+    if not v_written then
+      select x.send_id, x.status, x.provider_message_id, x.marks, x.learned, x.is_news
+      into send_id, status, provider_message_id, v_marks, v_of_row, v_is_news
+      from write_row_of_attempt(e) as x;
+      v_suppress := v_suppress || v_marks;
+      if v_of_row is not null then
+        v_learned := v_learned || jsonb_build_object(e.id, v_of_row);
+      end if;
     end if;
-    if w.is_news then
-      v_ids := v_ids || w.send_id;
+    if v_hooked and v_is_news then
+      v_ids := v_ids || send_id;
       v_outcomes := v_outcomes || e.outcome;
     end if;
-    return query select e.ordinal, w.send_id, w.status, w.provider_message_id;
+    return next;
   end loop;
 
   if v_suppress <> '{}' then

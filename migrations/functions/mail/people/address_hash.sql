@@ -1,9 +1,6 @@
 -- The hash by which the address of an erased person is recognised (P3).
 create or replace function address_hash(p_email text) returns bytea
 language sql
-immutable
+stable
 parallel safe
-set search_path = pg_catalog, public, pg_temp
-as $$
-  select sha256(convert_to(p_email, 'UTF8'))
-$$;
+return sha256(convert_to(p_email, 'UTF8'));

@@ -9,24 +9,30 @@ set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
+declare
+  v_email text;
+  v_hashes bytea[] := '{}';
+  v_aliases text[] := '{}';
 begin
+  foreach v_email in array coalesce(p_addresses, '{}') loop
+    v_hashes := v_hashes || address_hash(v_email);
+    v_aliases := v_aliases || erased_alias(v_email);
+  end loop;
   -- PL/pgSQL keeps the plan; an SQL function would be planned again for every send.
   return coalesce(
     (
-      select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('email', s.email, 'reason', s.reason, 'list', s.list)))
+      select jsonb_agg(distinct jsonb_strip_nulls(jsonb_build_object('email', s.email, 'reason', s.reason, 'list', s.list)))
       from (
         select x.email, x.reason, null as list from email_suppressions x where x.email = any (p_addresses)
-        union
-        select a.email, e.reason, null
-        from unnest(p_addresses) as a(email)
-        -- `offset 0`: a look-up for each address, whatever the statistics say.
-        cross join lateral (select x.reason from erased_suppressions x where x.address_hash = address_hash(a.email) offset 0) as e
-        union
-        select a.email, 'unsubscribed', null
-        from unnest(p_addresses) as a(email) join unsubscribes u on u.email in (a.email, erased_alias(a.email))
-        union
-        select a.email, 'unsubscribed', l.list
-        from unnest(p_addresses) as a(email) join list_unsubscribes l on l.email in (a.email, erased_alias(a.email))
+        union all
+        select p_addresses[array_position(v_hashes, x.address_hash)], x.reason, null
+        from erased_suppressions x where x.address_hash = any (v_hashes)
+        union all
+        select coalesce(p_addresses[array_position(v_aliases, u.email)], u.email), 'unsubscribed', null
+        from unsubscribes u where u.email = any (p_addresses || v_aliases)
+        union all
+        select coalesce(p_addresses[array_position(v_aliases, u.email)], u.email), 'unsubscribed', u.list
+        from list_unsubscribes u where u.email = any (p_addresses || v_aliases)
       ) as s
     ),
     '[]'

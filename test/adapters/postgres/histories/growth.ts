@@ -137,6 +137,8 @@ export const growing = (walk: Walk, analyzed: boolean, most: number) =>
     const small = yield* readBy(walk, ROUNDS)
     // In another session: one that sets what this sets forgets its plans.
     yield* walk.other.unsafe(GROW).unprepared
+    // What it read itself: a session says what it has read at times of its own, else in the middle of the steps.
+    yield* walk.other.unsafe("select pg_stat_force_next_flush()").unprepared
     const found = new Map<string, string>()
     for (const [place, { step, tables }] of yield* readBy(walk, ROUNDS))
       for (const [table, read] of tables) {
