@@ -99,6 +99,32 @@ describe("what the alarms measure", () => {
     }).pipe(Effect.provide(layerBoard))
   )
 
+  it.live("since when a provider refuses a mail of the send queue, and how many wait for a retry there", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const waits = (state: string, refusals: number, sinceMinutes: number, sendAtMinutes = sinceMinutes) =>
+        sql`insert into email_send_queue (idempotency_key, key_hash, request_hash, category, lane, state, refusals,
+            send_at, first_taken_at, due_at, request)
+          values ('k', 'k', 'r', 'marketing', array_position(email_queue_lanes(), 'marketing'), ${state}, ${refusals},
+            now() - make_interval(mins => ${sendAtMinutes}), now() - make_interval(mins => ${sinceMinutes}),
+            now() + interval '10 minutes', '{}')`
+      const owed = Effect.map(measured, ({ queue, unsettled }) => [
+        Math.round(queue.oldestDueMs / 60_000),
+        unsettled.deferred
+      ])
+      yield* waits("queued", 0, 90)
+      yield* waits("queued", 2, 90, -60)
+      assert.deepStrictEqual(yield* owed, [0, 0])
+      yield* waits("deferred", 0, 90)
+      yield* waits("queued", 3, 20)
+      yield* waits("sending", 4, 30)
+      yield* waits("deferred", 1, 40)
+      assert.deepStrictEqual(yield* owed, [40, 2])
+      yield* sql`select pause_email_queue('marketing', 'ann', true)`
+      assert.deepStrictEqual(yield* owed, [0, 2])
+    }).pipe(Effect.provide(layerBoard))
+  )
+
   it.live("conversions of every kind that failed, and what waits while nobody works", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
