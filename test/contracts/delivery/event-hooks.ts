@@ -282,6 +282,13 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
         yield* advance("10 minutes")
         yield* hooks.test(id)
         assert.deepStrictEqual(yield* secrets, [next])
+        // Who rotates again, say because the first answer was lost, takes no secret from the receiver.
+        const later = yield* Effect.forEach([1, 2], () => hooks.rotate(id))
+        yield* hooks.test(id)
+        assert.deepStrictEqual(yield* secrets, [...later.toReversed(), next])
+        const many = yield* Effect.forEach([1, 2, 3, 4], () => hooks.rotate(id))
+        yield* hooks.test(id)
+        assert.deepStrictEqual(yield* secrets, many.toReversed())
         assert.isUndefined(yield* hooks.rotate(LEASE))
         assert.isUndefined(yield* hooks.test(LEASE))
       }).pipe(Effect.provide(layer))
