@@ -177,14 +177,22 @@ describe("what the alarms measure", () => {
         return (yield* documents).waitingMinutes
       })
       assert.deepStrictEqual(
-        [yield* job("assembling", 45, null), yield* job("assembling", 45, 3), yield* job("completed", 45, null)],
+        [
+          yield* job("assembling", 45, null),
+          yield* job("assembling", 45, 3),
+          yield* job("completed", 45, null)
+        ],
         [45, 45, 0]
       )
       // A worker that assembles, and one that is between two chunks, hold none.
       yield* sql`insert into convert_queue (job_id, file_id, customer_id, options, created_at)
         values (gen_random_uuid(), ${pdf}::uuid, '00000000-0000-0000-0000-0000000000c1', '{}', now() - interval '55 minutes')`
       assert.deepStrictEqual(
-        [yield* job("completed", 0, null), yield* job("assembling", 45, 1), yield* job("processing", 1, null)],
+        [
+          yield* job("completed", 0, null),
+          yield* job("assembling", 45, 1),
+          yield* job("processing", 1, null)
+        ],
         [55, 0, 0]
       )
     }).pipe(Effect.provide(layerBoard))

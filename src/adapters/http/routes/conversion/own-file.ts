@@ -68,7 +68,9 @@ export const filesAway = unavailable(
 const resultGone = problem("FILE_NOT_FOUND", "Its stored result is gone: convert the file again")
 
 /** The answer where a stored result cannot be read: it was deleted meanwhile, or after the backup that was restored, or its store is away. */
-export const resultAway = (error: ObjectStoreError): Effect.Effect<never, typeof resultGone | Effect.Error<ReturnType<typeof filesAway>>> =>
+export const resultAway = (
+  error: ObjectStoreError
+): Effect.Effect<never, typeof resultGone | Effect.Error<ReturnType<typeof filesAway>>> =>
   error.reason === "missing" ? Effect.fail(resultGone) : filesAway(error)
 
 /** A file of the caller's; anything else, somebody else's included, is 404 (DOC-3). */

@@ -205,7 +205,9 @@ describe("GET /api/v1/files/:fileId/result in a format (DOC-27)", () => {
         yield* Stream.runForEach(objects.list("jobs/"), ({ key }) => objects.remove([key]))
       })
     )
-    const paths = ["", "?format=json", "?pictures=none", "/pictures/0"].map((of) => `/api/v1/files/${id}/result${of}`)
+    const paths = ["", "?format=json", "?pictures=none", "/pictures/0"].map(
+      (of) => `/api/v1/files/${id}/result${of}`
+    )
     for (const path of [...paths, `/api/v1/results?ids=${id}`]) {
       const { json } = await world.ask("GET", path, owner)
       expect([path, json.code, json.retryable]).toEqual([path, "FILE_NOT_FOUND", false])
