@@ -284,9 +284,11 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
         assert.deepStrictEqual(yield* secrets, [next])
         // Who rotates again, say because the first answer was lost, takes no secret from the receiver.
         const later = yield* Effect.forEach([1, 2], () => hooks.rotate(id))
+        yield* advance("1 minute")
         yield* hooks.test(id)
         assert.deepStrictEqual(yield* secrets, [...later.toReversed(), next])
         const many = yield* Effect.forEach([1, 2, 3, 4], () => hooks.rotate(id))
+        yield* advance("1 minute")
         yield* hooks.test(id)
         assert.deepStrictEqual(yield* secrets, many.toReversed())
         assert.isUndefined(yield* hooks.rotate(LEASE))
