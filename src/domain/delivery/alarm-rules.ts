@@ -303,7 +303,8 @@ const step = (
       : { to: from, notice: undefined }
   }
   if (level !== "calm") return { to: { ...from, calmSince: undefined }, notice: undefined }
-  const calmSince = from.calmSince ?? at
+  // Later than now: the database's clock went back.
+  const calmSince = Math.min(from.calmSince ?? at, at)
   return at - calmSince >= CALM_MS
     ? { to: { firing: false, episode: from.episode, calmSince: undefined }, notice: "ended" }
     : { to: { ...from, calmSince }, notice: undefined }

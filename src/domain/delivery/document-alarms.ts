@@ -24,7 +24,7 @@ export interface DocumentMeasures {
   readonly batch: { readonly pages: number; readonly fallback: number }
   /** Mails that ended within {@link DOCUMENT_MINUTES}, and how many of them had an unverified sender. */
   readonly mails: { readonly ended: number; readonly unverified: number }
-  /** Minutes for which the oldest unclaimed mail has been due. */
+  /** Minutes for which the oldest unclaimed mail has been due, or a part that it needs has failed. */
   readonly mailWaitingMinutes: number
 }
 

@@ -9,7 +9,7 @@ export const isOfQueue = (name: string): name is QueueAlarm => QUEUE_ALARMS.some
 
 /** The measurements of the send queue. */
 export interface QueueMeasures {
-  /** How long the oldest request has been due, paused ones aside, milliseconds; 0 where none is. */
+  /** For how long the oldest request has been due, a refused one since it was taken first; milliseconds, paused ones aside, 0 where none is. */
   readonly oldestDueMs: number
   /** Requests of the last half hour that ended since two senders died with them. */
   readonly setAside: number

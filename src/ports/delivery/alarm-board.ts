@@ -20,7 +20,7 @@ export interface AlarmNotice {
   readonly at: number
   /** The channels that have accepted it before. */
   readonly taken: ReadonlyArray<string>
-  /** Of an end, while its beginning lacks a channel: those that have the beginning. */
+  /** While the alarm's notice before it lacks a channel: those that have that one. */
   readonly goesTo: ReadonlyArray<string> | undefined
 }
 
@@ -44,8 +44,8 @@ export class AlarmBoard extends Context.Service<
      */
     readonly change: (change: AlarmChange) => Effect.Effect<boolean, StoreUnavailable>
     /**
-     * Claims the notice that has been due longest, for three minutes; the notice of an end only after that of its beginning
-     * went out on some channel. Of several callers at once, one gets each notice. `undefined` where none is due.
+     * Claims the notice that has been due longest, for three minutes; only after the alarm's notice before it went out on some
+     * channel. Of several callers at once, one gets each notice. `undefined` where none is due.
      */
     readonly claimNotice: Effect.Effect<AlarmNotice | undefined, StoreUnavailable>
     /** Records that a claimed notice went out. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createRawServer } from "node:net"
 
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 
 import { layer } from "../../../src/adapters/event-hooks/hook-sender.ts"
-import { HookSender } from "../../../src/ports/delivery/event-hooks.ts"
+import { HookSender, isReceipt } from "../../../src/ports/delivery/event-hooks.ts"
 
 const SECRETS = ["postlane-hook-secret-1-32-bytes!", "postlane-hook-secret-0-32-bytes!"].map(
   (text) => `whsec_${Buffer.from(text).toString("base64")}`
@@ -86,6 +86,46 @@ describe("one try at a receiver (EVENT-83)", () => {
       const gone = yield* post(`http://127.0.0.1:${port}/`)
       assert.isUndefined(gone.status)
       assert.match(gone.error ?? "", /ECONNREFUSED|other side closed|ECONNRESET/)
+    }).pipe(here)
+  )
+})
+
+/** What receivers send byte for byte, before they close the connection; and what comes of it: a status, or why there is none. */
+const RAW: ReadonlyArray<readonly [string, string, number | RegExp]> = [
+  ["an answer that is cut off", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", 200],
+  ["a length that is too small", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokay", 200],
+  ["chunks that are none", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\nno", 200],
+  ["HTTP/1.0 without a length", "HTTP/1.0 200 OK\r\n\r\nthanks", 200],
+  ["hints before the answer", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", 204],
+  ["a body that is not the gzip it says", "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nno", 200],
+  ["410", "HTTP/1.1 410 Gone\r\n\r\n", 410],
+  ["429", "HTTP/1.1 429 Too Many\r\nretry-after: 60\r\n\r\n", 429],
+  ["304", "HTTP/1.1 304 Not Modified\r\n\r\n", 304],
+  ["headers that are cut off", "HTTP/1.1 200 OK\r\nconte", /other side closed/],
+  ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok", /./],
+  ["another protocol", "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", /./],
+  ["no HTTP", "220 mail.test ESMTP\r\n", /./]
+]
+
+describe("what a receiver sends byte for byte", () => {
+  it.effect.each(RAW)("%s", ([, bytes, expected]) =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createRawServer>>((resume) => {
+          const made = createRawServer((socket) => {
+            socket.on("error", () => {}).once("data", () => socket.end(bytes))
+          })
+          made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+        }),
+        (made) => Effect.sync(() => made.close())
+      )
+      const answer = yield* post(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      if (typeof expected === "number") assert.strictEqual(answer.status, expected)
+      else {
+        assert.isUndefined(answer.status)
+        assert.match(answer.error ?? "", expected)
+      }
+      assert.strictEqual(isReceipt(answer), typeof expected === "number" && expected < 300)
     }).pipe(here)
   )
 })

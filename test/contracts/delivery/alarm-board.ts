@@ -81,6 +81,32 @@ export const suite = <R>(
     )
 
     it.effect(
+      "gives out the notices of an alarm in their order, also where it begins again before they went out",
+      () =>
+        Effect.gen(function* () {
+          const board = yield* AlarmBoard
+          const again = { ...begin, from: OVER, to: { ...FIRING, episode: 2 } }
+          yield* board.change(begin)
+          const begun = yield* board.claimNotice
+          yield* Effect.forEach([calm, end, again], (change) => board.change(change))
+          yield* board.releaseNotice(begun!)
+          assert.isUndefined(yield* board.claimNotice)
+          yield* advance("61 seconds")
+          yield* board.releaseNotice((yield* board.claimNotice)!, ["chat"])
+          const left = yield* Effect.forEach([1, 2], () =>
+            Effect.tap(board.claimNotice, (notice) => board.releaseNotice(notice!, ["chat"]))
+          )
+          assert.deepStrictEqual(
+            left.map((notice) => [notice?.episode, notice?.kind, notice?.goesTo]),
+            [
+              [1, "ended", ["chat"]],
+              [2, "begun", ["chat"]]
+            ]
+          )
+        }).pipe(Effect.provide(layer))
+    )
+
+    it.effect(
       "keeps which channels have a notice; an end goes to those that have its beginning, until that is over",
       () =>
         Effect.gen(function* () {

@@ -190,6 +190,8 @@ describe("which alarms are shown", () => {
     expect(change(CALM_MS)).toMatchObject([
       { name: "failovers", notice: "ended", to: { firing: false, episode: 1, calmSince: undefined } }
     ])
+    // The database's clock went back by an hour: the quarter of an hour counts from then.
+    expect(change(0, 3_600_000)).toMatchObject([{ notice: undefined, to: { firing: true, calmSince: 0 } }])
     const begun = evaluate({ ...alarmTable(() => QUIET) }, { ...nothing, failovers: 3 })
     expect(begun).toMatchObject([{ name: "failovers", notice: "begun", to: { firing: true, episode: 1 } }])
   })

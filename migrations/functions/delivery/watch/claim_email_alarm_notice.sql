@@ -1,15 +1,20 @@
--- Claims the notice that has been due for longest, for longer than sending one may take. The end of an episode waits until
--- the notice of its beginning went out on some channel, and goes to the channels that have it (`goes_to`); to all once it is over.
+-- Claims the notice that has been due for longest, for longer than sending one may take. The notices of an alarm go out in their order:
+-- each waits until the one before it went out on some channel, and goes to the channels that have that one (`goes_to`); to all once it is over.
 create or replace function claim_email_alarm_notice()
 returns table (alarm text, episode integer, kind text, detail text, at float8, taken text[], goes_to text[])
 language sql
 set search_path = pg_catalog, public, pg_temp
 as $$
   with due as materialized (
-    select x.alarm, x.episode, x.kind, case when b.sent_at is null then b.taken end as goes_to
+    select x.alarm, x.episode, x.kind, b.taken as goes_to
     from email_alarm_notices x
-    left join email_alarm_notices b on x.kind = 'ended' and b.alarm = x.alarm and b.episode = x.episode and b.kind = 'begun'
-    where x.due_at <= clock_timestamp() and (x.kind = 'begun' or b.sent_at is not null or cardinality(b.taken) > 0)
+    left join lateral (
+      select y.taken from email_alarm_notices y
+      where y.due_at is not null and y.alarm = x.alarm and (y.episode, y.kind) < (x.episode, x.kind)
+      order by y.episode desc, y.kind desc
+      limit 1
+    ) as b on true
+    where x.due_at <= clock_timestamp() and (b.taken is null or cardinality(b.taken) > 0)
     order by x.due_at, x.created_at, x.kind
     limit 1
     for update of x skip locked

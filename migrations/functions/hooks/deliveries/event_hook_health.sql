@@ -1,5 +1,5 @@
 -- What the alarms and metrics of event hooks are about: hooks that are off by themselves, events that are to be sent (10,000 at most),
--- that died within `p_window`, and for how many seconds the oldest has been due.
+-- that died within `p_window`, and for how many seconds the oldest has been due; one that is being sent is due at the end of its lease.
 create or replace function event_hook_health(p_window interval, out off integer, out pending integer, out dead integer, out oldest_s float8)
 language plpgsql
 stable
@@ -19,7 +19,7 @@ begin
     from event_hooks h
     cross join lateral (
       select min(d.next_at) as next_at from event_hook_deliveries d
-      where d.hook_id = h.id and d.state = 'pending' and d.lease is null
+      where d.hook_id = h.id and d.state = 'pending'
     ) as x
     where h.off_by is null
   );

@@ -49,12 +49,14 @@ export const makeAlarmBoard = (measures: MemoryMeasures["Service"]): AlarmBoard[
       sameNotice(known.notice, notice) && known.dueAt !== null ? f(known) : known
     )
   }
-  /** Which channels an end goes to: undefined for all. */
-  const goesToOf = ({ alarm, episode, kind }: Named): ReadonlyArray<string> | undefined => {
-    if (kind === "begun") return undefined
-    const begun = waiting.find(({ notice }) => sameNotice(notice, { alarm, episode, kind: "begun" }))
-    return begun?.dueAt === null ? undefined : (begun?.taken ?? [])
-  }
+  /** Which channels a notice goes to, by the alarm's notice before it: undefined for all. */
+  const goesToOf = (notice: Named): ReadonlyArray<string> | undefined =>
+    waiting
+      .slice(
+        0,
+        waiting.findIndex((known) => sameNotice(known.notice, notice))
+      )
+      .findLast((known) => known.notice.alarm === notice.alarm && known.dueAt !== null)?.taken
 
   const change = ({ detail, from, name, notice: kind, to }: AlarmChange, at: number): boolean => {
     if (!sameState(stateOf(name), from)) return false

@@ -12,7 +12,14 @@ import {
   type HookAnswer,
   isReceipt
 } from "../../../ports/delivery/event-hooks.ts"
-import { deliveryRow, type HookDelivery, type HookTables, iso, makeHookTables } from "./hook-tables.ts"
+import {
+  deliveryRow,
+  type Hook,
+  type HookDelivery,
+  type HookTables,
+  iso,
+  makeHookTables
+} from "./hook-tables.ts"
 
 const DAY_MS = 86_400_000
 
@@ -40,6 +47,10 @@ export const claimable = (
     })
     .slice(0, limit)
 
+/** The secrets that were replaced, and still sign. */
+const oldSecrets = ({ old }: Pick<Hook, "old">, now: number): ReadonlyArray<string> =>
+  old !== undefined && old.until > now ? old.secrets : []
+
 export const claim = (tables: HookTables, request: ClaimRequest, now: number) => {
   const { lease, leaseMs } = request
   return claimable(tables, request, now).map(({ hook, one }) => {
@@ -48,10 +59,7 @@ export const claim = (tables: HookTables, request: ClaimRequest, now: number) =>
     one.tries += 1
     one.triedAt = now
     const { body, hookId, id, messageId, tries } = one
-    const secrets = [
-      hook.secret,
-      ...(hook.old !== undefined && hook.old.until > now ? [hook.old.secret] : [])
-    ]
+    const secrets = [hook.secret, ...oldSecrets(hook, now)]
     return {
       id,
       hookId,
@@ -161,7 +169,8 @@ const desk = (
       atNow((now) => {
         const hook = hooks.get(id)
         if (hook === undefined || hook.fromSettings) return undefined
-        hook.old = { secret: hook.secret, until: now + ROTATION_HOURS * 3_600_000 }
+        const secrets = [hook.secret, ...oldSecrets(hook, now)].slice(0, 3)
+        hook.old = { secrets, until: now + ROTATION_HOURS * 3_600_000 }
         return (hook.secret = secret())
       }),
     test: (id) =>
@@ -185,7 +194,7 @@ const desk = (
           return
         }
         const [own = "", older] = settings.secrets.map((one) => Redacted.value(one))
-        const old = older === undefined ? undefined : { secret: older, until: Number.POSITIVE_INFINITY }
+        const old = older === undefined ? undefined : { secrets: [older], until: Number.POSITIVE_INFINITY }
         if (known === undefined) {
           add({ url: settings.url, types: ["*"], offBy: null, fromSettings: true, secret: own, old }, now)
           return

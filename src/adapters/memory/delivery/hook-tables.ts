@@ -1,7 +1,7 @@
 import type { WantedType } from "../../../domain/delivery/event-hooks.ts"
 import type { DeliveryRow, DeliveryState, HookAnswer, HookRow } from "../../../ports/delivery/event-hooks.ts"
 
-interface Hook {
+export interface Hook {
   readonly id: string
   readonly createdAt: number
   url: string
@@ -9,7 +9,7 @@ interface Hook {
   offBy: HookRow["offBy"]
   fromSettings: boolean
   secret: string
-  old: { readonly secret: string; readonly until: number } | undefined
+  old: { readonly secrets: ReadonlyArray<string>; readonly until: number } | undefined
   failingSince: number | undefined
   failedAt: number | undefined
   receivedAt: number | undefined

@@ -168,7 +168,8 @@ const measuresOf = (row: typeof Counted.Type): Omit<Measures, "deadLetters"> => 
   failovers: row.failovers,
   providerB: { sends: row.sends, bounced: row.bounced, complained: row.complained },
   accepted: { byFallback: row.byFallback, byPrimary: row.byPrimary },
-  unsettled: { deferred: row.deferred, failed: row.failed },
+  // A request of the queue waits without a row of the log.
+  unsettled: { deferred: row.deferred + row.queueDeferred, failed: row.failed },
   unclaimed: row.unclaimed,
   overdue: row.overdue,
   clocks: { processOffMs: row.processOffMs, databaseBackMs: row.databaseBackMs },

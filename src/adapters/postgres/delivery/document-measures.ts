@@ -41,9 +41,11 @@ const FAILED = `((
     and x.error is distinct from '${FAILURES.stopped}'
 ))::int + ${mailsEnded("m.outcome = 'error'")}`
 
-/** Where anybody works on anything, workers take turns over what waits. */
+/** Where anybody works on anything, workers take turns over what waits. A chunk's end writes its job: a worker between two chunks holds none. */
 const WORKED_ON = `(
-  exists (select from chunk_jobs c where c.status = 'processing' and c.heartbeat_at > now() - interval '2 minutes')
+  exists (select from large_conversion_jobs j
+    where j.status in ('processing', 'assembling') and greatest(j.updated_at, j.heartbeat_at) > now() - interval '2 minutes')
+  or exists (select from chunk_jobs c where c.status = 'processing' and c.heartbeat_at > now() - interval '2 minutes')
   or exists (select from files f where f.status = 'processing' and f.lease is not null and f.heartbeat_at > now() - interval '2 minutes')
   or exists (select from flyer_jobs x where x.status = 'processing' and x.heartbeat_at > now() - interval '2 minutes')
 )`
@@ -51,6 +53,7 @@ const WORKED_ON = `(
 const OLDEST_WAITING = `least(
   (select min(greatest(c.queued_at, c.not_before)) from chunk_jobs c
     join large_conversion_jobs j on j.id = c.job_id and j.status in ('pending', 'processing') where c.status = 'pending'),
+  (select min(j.updated_at) from large_conversion_jobs j where j.status = 'assembling'),
   (select min(f.updated_at) from files f where f.status = 'processing' and f.deleted_at is null),
   (select min(x.updated_at) from flyer_jobs x where x.status in ('pending', 'processing')),
   (select min(q.created_at) from convert_queue q)
@@ -65,7 +68,7 @@ export const DOCUMENT_MEASURES = `${FAILED} as failed_conversions,
   (select coalesce(sum(b.fallback), 0)::int ${BATCHES}) as batch_fallback,
   ${mailsEnded("true")} as mails_ended,
   ${mailsEnded("m.outcome = 'unverified'")} as mails_unverified,
-  ${minutesSince(`(select min(m.not_before) from intake_mails m where m.step <> 'ended'
+  ${minutesSince(`(select min(least(m.not_before, m.failing_since)) from intake_mails m where m.step <> 'ended'
     and (m.lease is null or m.heartbeat_at < now() - interval '2 minutes'))`)} as mail_waiting_minutes`
 
 const Row = Schema.Struct(documentColumns)

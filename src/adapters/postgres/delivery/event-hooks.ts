@@ -91,7 +91,7 @@ const Claimed = Schema.Struct({
 
 const claimedOf = ({ oldSecret, secret, ...delivery }: typeof Claimed.Type) => ({
   ...delivery,
-  secrets: [secret, ...(oldSecret === undefined ? [] : [oldSecret])].map((text) => Redacted.make(text))
+  secrets: [secret, ...(oldSecret?.split(" ") ?? [])].map((text) => Redacted.make(text))
 })
 
 interface Ended {

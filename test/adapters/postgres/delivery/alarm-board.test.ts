@@ -99,6 +99,32 @@ describe("what the alarms measure", () => {
     }).pipe(Effect.provide(layerBoard))
   )
 
+  it.live("since when a provider refuses a mail of the send queue, and how many wait for a retry there", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const waits = (state: string, refusals: number, sinceMinutes: number, sendAtMinutes = sinceMinutes) =>
+        sql`insert into email_send_queue (idempotency_key, key_hash, request_hash, category, lane, state, refusals,
+            send_at, first_taken_at, due_at, request)
+          values ('k', 'k', 'r', 'marketing', array_position(email_queue_lanes(), 'marketing'), ${state}, ${refusals},
+            now() - make_interval(mins => ${sendAtMinutes}), now() - make_interval(mins => ${sinceMinutes}),
+            now() + interval '10 minutes', '{}')`
+      const owed = Effect.map(measured, ({ queue, unsettled }) => [
+        Math.round(queue.oldestDueMs / 60_000),
+        unsettled.deferred
+      ])
+      yield* waits("queued", 0, 90)
+      yield* waits("queued", 2, 90, -60)
+      assert.deepStrictEqual(yield* owed, [0, 0])
+      yield* waits("deferred", 0, 90)
+      yield* waits("queued", 3, 20)
+      yield* waits("sending", 4, 30)
+      yield* waits("deferred", 1, 40)
+      assert.deepStrictEqual(yield* owed, [40, 2])
+      yield* sql`select pause_email_queue('marketing', 'ann', true)`
+      assert.deepStrictEqual(yield* owed, [0, 2])
+    }).pipe(Effect.provide(layerBoard))
+  )
+
   it.live("conversions of every kind that failed, and what waits while nobody works", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
@@ -136,8 +162,39 @@ describe("what the alarms measure", () => {
         values (gen_random_uuid(), 'c', 1, 'e@x.test', true, 't', now() - interval '50 minutes')`
       const late = yield* documents
       assert.deepStrictEqual([late.waitingMinutes, late.mailWaitingMinutes], [40, 50])
+      // Each failure of a part that is away moves the mail's time on.
+      yield* sql`update intake_mails set not_before = now() + interval '10 minutes', failing_since = now() - interval '45 minutes'
+        where raw_key = 'c'`
+      assert.strictEqual((yield* documents).mailWaitingMinutes, 45)
       yield* sql`update files set lease = gen_random_uuid(), heartbeat_at = now() where id = ${waiting}::uuid`
       assert.strictEqual((yield* documents).waitingMinutes, 0)
+      yield* sql`delete from files where id = ${waiting}::uuid`
+      const job = Effect.fnUntraced(function* (status: string, minutes: number, beatMinutes: number | null) {
+        yield* sql`insert into large_conversion_jobs (id, file_id, status) values (${pdf}::uuid, ${pdf}::uuid, ${status})
+          on conflict (id) do update set status = excluded.status`
+        yield* sql`update large_conversion_jobs set updated_at = now() - make_interval(mins => ${minutes}),
+          heartbeat_at = now() - make_interval(mins => ${beatMinutes}::int) where id = ${pdf}::uuid`
+        return (yield* documents).waitingMinutes
+      })
+      assert.deepStrictEqual(
+        [
+          yield* job("assembling", 45, null),
+          yield* job("assembling", 45, 3),
+          yield* job("completed", 45, null)
+        ],
+        [45, 45, 0]
+      )
+      // A worker that assembles, and one that is between two chunks, hold none.
+      yield* sql`insert into convert_queue (job_id, file_id, customer_id, options, created_at)
+        values (gen_random_uuid(), ${pdf}::uuid, '00000000-0000-0000-0000-0000000000c1', '{}', now() - interval '55 minutes')`
+      assert.deepStrictEqual(
+        [
+          yield* job("completed", 0, null),
+          yield* job("assembling", 45, 1),
+          yield* job("processing", 1, null)
+        ],
+        [55, 0, 0]
+      )
     }).pipe(Effect.provide(layerBoard))
   )
 

@@ -73,7 +73,8 @@ suiteLayer(layerPostgres)("rows of event hooks", (it) => {
         yield* putHook({ id: idOf(number), off_by: offBy })
         yield* putDelivery(number, { hook_id: idOf(number), next_at: inMinutes(-50) })
       }
-      assert.deepStrictEqual(yield* health, { off: 1, pending: 5, dead: 1, oldest: 30 })
+      // What a process took and never ended is late from the end of its lease.
+      assert.deepStrictEqual(yield* health, { off: 1, pending: 5, dead: 1, oldest: 40 })
     })
   )
 

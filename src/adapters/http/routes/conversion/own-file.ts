@@ -5,6 +5,7 @@ import { JobStatus } from "../../../../domain/conversion/job.ts"
 import { FileId } from "../../../../domain/ids.ts"
 import { creditsFor } from "../../../../domain/inbound/page-class.ts"
 import type { ConversionStore } from "../../../../ports/conversion/conversion-store.ts"
+import type { ObjectStoreError } from "../../../../ports/object-store.ts"
 import { CurrentOwner } from "../../server/access.ts"
 import { isUuid, Text } from "../../server/endpoint.ts"
 import { invalidRequest, problem, problemSchema, unavailable } from "../../server/problem.ts"
@@ -63,6 +64,14 @@ export const filesAway = unavailable(
   "files and conversions cannot be reached",
   "Files and conversions cannot be reached now"
 )
+
+const resultGone = problem("FILE_NOT_FOUND", "Its stored result is gone: convert the file again")
+
+/** The answer where a stored result cannot be read: it was deleted meanwhile, or after the backup that was restored, or its store is away. */
+export const resultAway = (
+  error: ObjectStoreError
+): Effect.Effect<never, typeof resultGone | Effect.Error<ReturnType<typeof filesAway>>> =>
+  error.reason === "missing" ? Effect.fail(resultGone) : filesAway(error)
 
 /** A file of the caller's; anything else, somebody else's included, is 404 (DOC-3). */
 export const ownFile = (store: Pick<ConversionStore["Service"], "file">) =>

@@ -12,7 +12,7 @@ import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { gzipTag, hasAlready, PAGE_MEDIA_TYPE, preferredType } from "../../server/representations.ts"
 import { RESULT_HEADERS, resultResponse } from "../../server/responses.ts"
 import { bytesAnswer, tagOf, textDownload } from "../../server/stored-body.ts"
-import { fileParams, FileNotFound, filesAway, FilesUnavailable } from "./own-file.ts"
+import { fileParams, FileNotFound, FilesUnavailable, resultAway } from "./own-file.ts"
 
 /** The media types of the formats; the first is the answer to browsers, and to callers that name none. */
 const TYPES = {
@@ -153,8 +153,8 @@ export const makeResults = Effect.gen(function* () {
       if (resultKey === null) return yield* Effect.fail(noResult)
       const { format, pictures } = yield* wanted(request, query)
       if (format === "html" && pictures === "inline")
-        return yield* resultResponse(objects, resultKey, request, HEADERS).pipe(Effect.catch(filesAway))
-      const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(filesAway))
+        return yield* resultResponse(objects, resultKey, request, HEADERS).pipe(Effect.catch(resultAway))
+      const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(resultAway))
       const etag = yield* tagOf(new TextEncoder().encode(`${resultKey} ${size} ${format} ${pictures}`))
       const headers = { ...HEADERS, etag }
       if (hasAlready(request.headers["if-none-match"], [etag, gzipTag(etag)]))
@@ -171,7 +171,7 @@ export const makeResults = Effect.gen(function* () {
       if (resultKey === null) return yield* Effect.fail(noResult)
       if (!/^(?:0|[1-9]\d{0,5})$/.test(index)) return yield* Effect.fail(noPicture)
       yield* takePlace(writing, customerId)
-      const picture = yield* formats.picture(htmlOf(resultKey), Number(index)).pipe(Effect.catch(filesAway))
+      const picture = yield* formats.picture(htmlOf(resultKey), Number(index)).pipe(Effect.catch(resultAway))
       if (picture === undefined) return yield* Effect.fail(noPicture)
       return yield* bytesAnswer(picture.bytes, picture.mediaType, request, RESULT_HEADERS)
     })

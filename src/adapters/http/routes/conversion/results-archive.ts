@@ -13,7 +13,7 @@ import { makePlaces, takePlace } from "../../server/rate-limit.ts"
 import { hasAlready } from "../../server/representations.ts"
 import { tagOf } from "../../server/stored-body.ts"
 import { distinctNames, MAX_ZIP_BYTES, zipOf } from "../../server/zip-stream.ts"
-import { FileNotFound, filesAway, FilesUnavailable, ownFile } from "./own-file.ts"
+import { FileNotFound, FilesUnavailable, ownFile, resultAway } from "./own-file.ts"
 
 /** Most results of one archive: their ids fit into an address. */
 const MAX_RESULTS = 200
@@ -65,7 +65,7 @@ export const resultsArchiveHandlers = HttpApiBuilder.group(
     const resultOf = Effect.fnUntraced(function* (id: string) {
       const { name, resultKey } = yield* fileOf(FileId.make(id))
       if (resultKey === null) return yield* Effect.fail(noResult)
-      const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(filesAway))
+      const { size } = yield* objects.stat(resultKey).pipe(Effect.catch(resultAway))
       return { name: resultNameOf(name), key: resultKey, size }
     })
 

@@ -330,13 +330,13 @@ describe("GET /api/v1/files/:fileId/result", () => {
     expect(await world.run(FileObjects.use((objects) => objects.stat(first)))).toMatchObject({ size: 23 })
   })
 
-  it("503, not a half answer, where the object cannot be had", async () => {
+  it("404, not a half answer, where the store no longer has the object", async () => {
     const owner = await world.customer()
     const id = await uploaded(owner)
     const key = await finish(anyId(id))
     await world.run(FileObjects.use((objects) => objects.remove([key])))
     const answer = await world.ask("GET", `/api/v1/files/${id}/result`, owner)
-    expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([503, "UNAVAILABLE", true])
+    expect([answer.status, answer.json.code, answer.json.retryable]).toEqual([404, "FILE_NOT_FOUND", false])
   })
 })
 

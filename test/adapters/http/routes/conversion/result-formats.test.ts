@@ -197,7 +197,7 @@ describe("GET /api/v1/files/:fileId/result in a format (DOC-27)", () => {
     }
   })
 
-  it("503, not a half answer, where the object cannot be had", async () => {
+  it("404, not a half answer, where the store no longer has the object: nobody need try again", async () => {
     const id = await file()
     await world.run(
       Effect.gen(function* () {
@@ -205,8 +205,13 @@ describe("GET /api/v1/files/:fileId/result in a format (DOC-27)", () => {
         yield* Stream.runForEach(objects.list("jobs/"), ({ key }) => objects.remove([key]))
       })
     )
-    for (const query of ["?format=json", "?pictures=none", "/pictures/0"])
-      expect((await get(id, query)).json.code).toBe("UNAVAILABLE")
+    const paths = ["", "?format=json", "?pictures=none", "/pictures/0"].map(
+      (of) => `/api/v1/files/${id}/result${of}`
+    )
+    for (const path of [...paths, `/api/v1/results?ids=${id}`]) {
+      const { json } = await world.ask("GET", path, owner)
+      expect([path, json.code, json.retryable]).toEqual([path, "FILE_NOT_FOUND", false])
+    }
   })
 
   it("a large result answers while others are served", async () => {
