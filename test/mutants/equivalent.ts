@@ -258,10 +258,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "an order dropped: `order by e.place, h.id`":
       "`hook_wants` is joined by a nested loop alone, in which each hook gets its events in their order"
   },
-  lock_row_of_event: {
+  key_of_tag: {
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
-      "it names the index: an acceptance that has the tag proves the key itself",
-    "a state dropped: `l.outcome is distinct from 'sent'` → `true` (2)":
+      "it names the index: an acceptance that has the tag proves the key itself"
+  },
+  adopt_deferral_of_event: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "it names the index: what was accepted is not `deferred`"
   },
   tell_hooks_of_suppressions: {
