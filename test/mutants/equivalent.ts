@@ -262,6 +262,14 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "it names the index: an acceptance that has the tag proves the key itself"
   },
+  record_email_events: {
+    'an order dropped: `order by e.provider collate "C", e.provider_message_id collate "C"`':
+      "mails are grouped by sorting them, in a database whose own order is that of the bytes, as the tests' is",
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "it names the index: what was accepted is not `deferred`",
+    "a state dropped: `l.status = 'deferred'` → `true`":
+      "it saves turns: `adopt_deferral_of_event` looks for itself"
+  },
   adopt_deferral_of_event: {
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "it names the index: what was accepted is not `deferred`"
