@@ -258,10 +258,20 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "an order dropped: `order by e.place, h.id`":
       "`hook_wants` is joined by a nested loop alone, in which each hook gets its events in their order"
   },
-  lock_row_of_event: {
+  key_of_tag: {
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
-      "it names the index: an acceptance that has the tag proves the key itself",
-    "a state dropped: `l.outcome is distinct from 'sent'` → `true` (2)":
+      "it names the index: an acceptance that has the tag proves the key itself"
+  },
+  record_email_events: {
+    'an order dropped: `order by e.provider collate "C", e.provider_message_id collate "C"`':
+      "mails are grouped by sorting them, in a database whose own order is that of the bytes, as the tests' is",
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
+      "it names the index: what was accepted is not `deferred`",
+    "a state dropped: `l.status = 'deferred'` → `true`":
+      "it saves turns: `adopt_deferral_of_event` looks for itself"
+  },
+  adopt_deferral_of_event: {
+    "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "it names the index: what was accepted is not `deferred`"
   },
   tell_hooks_of_suppressions: {

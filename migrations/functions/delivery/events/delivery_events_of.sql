@@ -1,4 +1,4 @@
--- The entries of `record_email_events`, in the order in which their rows are locked.
+-- The entries of `record_email_events`.
 create or replace function delivery_events_of(p_events jsonb) returns setof delivery_event
 language plpgsql
 stable
@@ -36,7 +36,6 @@ begin
     provider, provider_message_id, event, occurred_at, recipients, subject,
     "from", reason, raw, key_tag, bounce_type, suppress, alertable,
     backfill, category, listed, ord
-  )
-  order by x.provider collate "C", x.provider_message_id collate "C", x.ord;
+  );
 end
 $$;

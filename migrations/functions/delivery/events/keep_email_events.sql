@@ -12,14 +12,16 @@ set enable_mergejoin = off
 as $$
 declare
   v_turn integer := 0;
+  v_turns integer := (select max(e.number) from unnest(p_events) as e);
+  v_kept email_events[];
   v_long uuid[];
-  v_places integer[];
   v_news integer[] := '{}';
 begin
+  while v_turn < v_turns
   loop
     v_turn := v_turn + 1;
     with kept as (
-      insert into email_events (send_id, number, event, occurred_at, listed, raw, raw_bytes)
+      insert into email_events as i (send_id, number, event, occurred_at, listed, raw, raw_bytes)
       select e.send_id, k.last + 1, e.event, coalesce(e.occurred_at, clock_timestamp()), e.listed,
         case when e.raw_bytes <= 32768 then e.raw end, e.raw_bytes
       from unnest(p_events) as e
@@ -33,25 +35,30 @@ begin
         where x.send_id = e.send_id
       ) as k
       where e.number = v_turn and k.known is not true
-      returning send_id, number, event, listed
+      returning i.send_id, i.number, i.event, i.listed
     )
     select
-      array_agg(k.send_id) filter (where k.number > 100),
-      array_agg(e.place) filter (where not k.listed or (
-        -- A look-up; `exists` could be answered by a list of all events.
-        select true from email_events x where x.send_id = k.send_id and x.event = k.event limit 1
-      ) is not true)
-    into v_long, v_places
-    from kept k
-    join unnest(p_events) with ordinality as e(send_id, number, event, occurred_at, listed, raw, raw_bytes, place)
-      on e.send_id = k.send_id and e.number = v_turn;
-    v_news := v_news || v_places;
+      array_agg(row(k.send_id, k.number, k.event, null, k.listed, null, null)::email_events) filter (where p_told is not null),
+      array_agg(k.send_id) filter (where k.number > 100)
+    into v_kept, v_long
+    from kept k;
+    if v_kept is not null then
+      v_news := v_news || array(
+        select e.place
+        from unnest(v_kept) as k
+        join unnest(p_events) with ordinality as e(send_id, number, event, occurred_at, listed, raw, raw_bytes, place)
+          on e.send_id = k.send_id and e.number = v_turn
+        where not k.listed or (
+          -- A look-up; `exists` could be answered by a list of all events.
+          select true from email_events x where x.send_id = k.send_id and x.event = k.event and x.number <> k.number limit 1
+        ) is not true
+      )::integer[];
+    end if;
     if v_long is not null then
       delete from email_events x
       where x.send_id = any (v_long) and x.number > 50
         and x.number <= (select max(y.number) from email_events y where y.send_id = x.send_id) - 50;
     end if;
-    exit when not exists (select from unnest(p_events) as e where e.number > v_turn);
   end loop;
   if p_told is not null then
     perform tell_hooks_of_events(array(

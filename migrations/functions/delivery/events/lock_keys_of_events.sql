@@ -1,5 +1,5 @@
 -- Takes the locks of the keys that events name, but for mails that have a row which the library wrote, or for which an event named its
--- key: that is evidence already. A step of `record_email_events`. Rows are looked for as in `lock_row_of_event`.
+-- key: that is evidence already. A step of `record_email_events`. Rows are looked for as in `write_rows_of_events`.
 create or replace function lock_keys_of_events(p_events jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -3,7 +3,7 @@
 -- `p_`, `category` (from the event's tags) and `listed` (the event is what the provider's list says of the mail, seen at
 -- `occurred_at`). For each event:
 --
--- * Its mail's row is locked or made, at its place in the order (`lock_row_of_event`), and gets status and error
+-- * Its mail's row is locked or made, at its place in the order (`write_rows_of_events`), and gets status and error
 --   (`move_row_by_event`), the latest account (`account_for_event`) and suppressions (`suppression_marks_of_event`).
 -- * `alert` says that this call claimed the row's one alert (A1): the first provider-reported failure, unless `alertable`
 --   is false. What the alert is about stays in `email_alerts` until it is confirmed, with the row's category and source,
@@ -26,81 +26,50 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  e delivery_event;
-  r email_log;
-  -- The stored state of `r`.
-  v_before email_log;
-  v_new boolean;
-  -- `r` is the row of this event's mail already.
-  v_same boolean;
-  -- `r` has changes that are to be written at the end.
-  v_unwritten boolean := false;
-  v_rows email_log[] := '{}';
-  v_events email_events[] := '{}';
-  v_number integer := 0;
-  v_marks text[];
-  v_suppress text[] := '{}';
   v_hooked boolean := any_event_hook();
-  -- By place in `v_events`; null where there is no hook.
-  v_told hook_event[] := '{}';
+  v_tagged boolean := p_events @? '$[*].key_tag ? (@ != null)';
+  v_mails events_of_mail[];
+  m events_of_mail;
+  v_recorded recorded_event[] := '{}';
+  v_kept email_events[];
+  v_told hook_event[];
+  v_marked boolean;
 begin
   -- Before any other lock, as there: an erasure neither misses the row of an event nor parts it from its suppression.
   perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
-  if p_events @? '$[*].key_tag ? (@ != null)' then
+  if v_tagged then
     perform lock_keys_of_events(p_events);
   end if;
-
-  for e in select * from delivery_events_of(p_events)
-  loop
-    if e.provider is null or coalesce(e.provider_message_id, '') = '' or e.event is null then
-      raise exception 'a delivery event needs provider, provider_message_id and event' using errcode = '22004';
-    end if;
-    v_same := coalesce(r.provider = e.provider and r.provider_message_id = e.provider_message_id, false);
-    if v_unwritten and not v_same then
-      v_rows := v_rows || r;
-      v_unwritten := false;
-    end if;
-    v_number := case when v_same then v_number + 1 else 1 end;
-
+  v_mails := array(
+    select row(e.provider, e.provider_message_id, array_agg(e order by e.ordinal))::events_of_mail
+    from delivery_events_of(p_events) as e
+    group by e.provider, e.provider_message_id
+    order by e.provider collate "C", e.provider_message_id collate "C"
+  );
+  if v_tagged and exists (select from unnest(v_mails) as x where (
+    select true from email_log l
+    where l.key_tag = x.events[1].key_tag and l.outcome is distinct from 'sent' and l.status = 'deferred'
+      and l.provider_message_id is null
+    limit 1
+  )) then
+    -- A deferral's row is locked at the place of the mail that it becomes.
+    foreach m in array v_mails
     loop
-      if not v_same then
-        r := lock_row_of_event(e);
-      end if;
-      v_new := not v_same and r.created_at is null;
-      v_before := r;
-      if array_to_string(r.to_addresses || r.other_addresses || r.dropped_addresses, ',') like '%erased:%' then
-        e := event_without_person(e, r);
-      end if;
-      r := move_row_by_event(r, e);
-      r := account_for_event(r, e);
-      v_marks := case when e.suppression is null then '{}' else suppression_marks_of_event(r, e) end;
-      r.suppression_marks := r.suppression_marks || v_marks;
-      exit when not v_new or insert_row_of_event(r);
+      perform adopt_deferral_of_event(m.events[1]);
+      v_recorded := v_recorded || write_rows_of_events(array[m], v_hooked);
     end loop;
-    v_unwritten := v_unwritten or (not v_new and r *<> v_before);
-    v_events := v_events
-      || row(r.id, v_number, e.event, e.occurred_at, e.listed, e.raw, coalesce(pg_column_size(e.raw), 0))::email_events;
-    v_told := case when v_hooked then v_told || hook_event_of_mail(r, e) end;
-    alert := r.alerted_at is distinct from v_before.alerted_at;
-    perform begin_email_alert(r, e) where alert;
-    v_suppress := v_suppress || array(select x.mark from unnest(v_marks) as x(mark) where x.mark not like '%:');
-
-    ordinal := e.ordinal;
-    send_id := r.id;
-    status := r.status;
-    backfilled := v_new and e.backfill;
-    category := coalesce(nullif(r.category, 'unknown'), e.category);
-    source := r.source;
-    return next;
-  end loop;
-
-  v_rows := case when v_unwritten then v_rows || r else v_rows end;
-  if v_rows <> '{}' then
-    perform update_rows_of_events(v_rows);
+  elsif v_mails <> '{}' then
+    v_recorded := write_rows_of_events(v_mails, v_hooked);
   end if;
-  if v_suppress <> '{}' then
-    perform add_email_suppressions(v_suppress, 'delivery event');
+
+  select array_agg(x.kept), array_agg(x.told), bool_or(x.marks <> '{}') into v_kept, v_told, v_marked
+  from unnest(v_recorded) as x;
+  if v_marked then
+    perform add_email_suppressions(
+      array(select y.mark from unnest(v_recorded) as x, unnest(x.marks) as y(mark) where y.mark not like '%:'), 'delivery event');
   end if;
-  perform keep_email_events(v_events, v_told);
+  perform keep_email_events(v_kept, case when v_hooked then v_told end);
+  return query
+    select x.ordinal, (x.kept).send_id, x.status, x.alert, x.backfilled, x.category, x.source from unnest(v_recorded) as x;
 end
 $$;

@@ -26,7 +26,7 @@ begin
     where x.created_at >= coalesce(v_at, clock_timestamp() - interval '24 hours')
       and (x.provider_message_id is not null or x.outcome in ('sent', 'suppressed', 'failed'))
     union all
-    -- One look-up, as in `lock_row_of_event`.
+    -- One look-up, as in `write_rows_of_events`.
     select x.* from find_email_evidence(p_key_hash, v_tag, v_at) e
     cross join lateral (
       select y.* from email_log y

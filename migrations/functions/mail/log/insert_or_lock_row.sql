@@ -2,7 +2,7 @@
 -- row that was written just now has no `created_at` in the answer. An acceptance gets a separate row where its row has ended
 -- otherwise, or as another message (MAIL-58): a retry that was recorded as failed, but that its queue never learned of, comes back,
 -- and a provider that dedupes may accept it then. Without that row the only evidence would be lost, and the next call on the key
--- would send again. A step of `record_email_sends`. By its message a row is looked for as in `lock_row_of_event`.
+-- would send again. A step of `record_email_sends`. By its message a row is looked for as in `write_rows_of_events`.
 create or replace function insert_or_lock_row(e email_log_row) returns email_log
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

@@ -15,13 +15,13 @@ type Unread = typeof endedEarly | Problem<"PAYLOAD_TOO_LARGE">
 
 /** The bytes of a body. One declared too large is refused unread; one that grows too large is not read to its end. */
 const readBytes = (request: Request, maxBytes: number): Effect.Effect<Buffer, Unread> => {
-  const tooLarge = problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(tooLarge)
+  const tooLarge = () => problem("PAYLOAD_TOO_LARGE", `The body may hold ${maxBytes} bytes at most`)
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(tooLarge())
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
     Effect.map((bytes) => Buffer.from(bytes)),
     Effect.mapError(({ reason }) =>
-      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : endedEarly
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge() : endedEarly
     )
   )
 }

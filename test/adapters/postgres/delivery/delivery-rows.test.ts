@@ -70,6 +70,26 @@ suiteLayer(layerPostgres)("rows of deliveries and of what is watched", (it) => {
     })
   )
 
+  it.effect("events of several mails in one call are kept in the order in which they came (EVENT-15)", () =>
+    Effect.gen(function* () {
+      yield* clearLog
+      const sql = yield* WriteSql
+      const events = Array.from({ length: 60 }, (_, index) => ({
+        provider: "provider_a",
+        provider_message_id: `m-${(index * 7) % 5}`,
+        event: "clicked",
+        occurred_at: new Date(Date.UTC(2026, 10, 28) + index * 1000).toISOString()
+      }))
+      yield* sql`select from record_email_events(${JSON.stringify(events)}::jsonb)`
+      assert.lengthOf(yield* sql`select from email_events where number <= 12`, 60)
+      assert.deepStrictEqual(
+        yield* sql`select one.occurred_at from email_events one join email_events other
+          on other.send_id = one.send_id and other.number > one.number and other.occurred_at <= one.occurred_at`,
+        []
+      )
+    })
+  )
+
   it.effect(
     "a list that is older than what webhooks brought hides neither it nor what came before it (L3)",
     () =>

@@ -83,6 +83,73 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
     })
   )
 
+  it.effect("write the rows of new mails at their places among those that are there", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      const lock = sql`select from email_log where provider_message_id = 'm-2' for update`
+      const opened = (...ids: ReadonlyArray<string>) =>
+        call("record_email_events", ...ids.map((message) => event(message, "opened")))
+      yield* record("m-2", "sent")
+      yield* whileOpen(record("m-1", "sent"), opened("m-3", "m-2", "m-1", "m-0"), lock)
+      yield* whileOpen(lock, opened("m-4", "m-2"), record("m-4", "sent"))
+      assert.deepStrictEqual(
+        yield* messages,
+        ["m-0", "m-1", "m-2", "m-3", "m-4"].map((message) => `${message} opened`)
+      )
+    })
+  )
+
+  it.effect("begin again where another one makes a mail's row: one alert a mail, each of its row (A1)", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      yield* record("m-3", "sent")
+      const answers = yield* whileOpen(
+        record("m-2", "sent"),
+        call("record_email_events", ...["m-1", "m-2", "m-3"].map((message) => event(message, "bounced")))
+      )
+      assert.deepStrictEqual(
+        answers.map((row) => [Reflect.get(row, "alert"), Reflect.get(row, "status")]),
+        Array.from({ length: 3 }, () => [true, "bounced"])
+      )
+      assert.deepStrictEqual(yield* messages, ["m-1 bounced", "m-2 bounced", "m-3 bounced"])
+      assert.deepStrictEqual(
+        yield* sql`select l.provider_message_id as message from email_alerts a left join email_log l on l.id = a.send_id
+          order by message`,
+        ["m-1", "m-2", "m-3"].map((message) => ({ message }))
+      )
+      assert.lengthOf(
+        yield* sql`select from email_events e join email_log l on l.id = e.send_id where e.event = 'bounced'`,
+        3
+      )
+    })
+  )
+
+  it.effect.each([
+    ["alone", ["m-2"]],
+    ["beside a mail that is new", ["m-1", "m-2"]]
+  ] as const)("make a new row where the one of their mail just goes, %s", ([, ids]) =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      yield* record("m-2", "sent")
+      const answers = yield* whileOpen(
+        sql`delete from email_log`,
+        call("record_email_events", ...ids.map((message) => event(message, "bounced")))
+      )
+      assert.deepStrictEqual(
+        answers.map((row) => Reflect.get(row, "alert")),
+        ids.map(() => true)
+      )
+      assert.deepStrictEqual(
+        yield* messages,
+        ids.map((message) => `${message} bounced`)
+      )
+      assert.lengthOf(yield* sql`select from email_log where 'ann@x.test' = any (to_addresses)`, ids.length)
+    })
+  )
+
   it.effect("see what the other one wrote: a status never goes back (L2)", () =>
     Effect.gen(function* () {
       yield* clear

@@ -111,7 +111,7 @@ export const PLANTED_IN_MAIL: ReadonlyArray<Planted<keyof typeof MAIL_SCENARIOS>
     from: "perform lock_keys_of_events(p_events)",
     to: "null"
   },
-  withoutLocks("sent", "lock_row_of_event", "of two events at once one is lost"),
+  withoutLocks("sent", "write_rows_of_events", "of two events at once one is lost"),
   withoutLocks("due", "claim_due_email_alerts", "an alert is raised twice"),
   {
     about: "an alert that went out is released",

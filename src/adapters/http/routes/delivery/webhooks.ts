@@ -1,5 +1,5 @@
 import { Schema, Effect, Layer, Redacted, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import {
   HttpApiEndpoint,
   HttpApiGroup,
@@ -130,6 +130,9 @@ const readCounting = (provider: Provider, request: HttpServerRequest.HttpServerR
     return countRefusal(provider, reason, detail)
   })
 
+/** The answer as it is sent: to encode it by its schema would cost more than to read the event. */
+const answered = (answer: typeof WebhookAnswer.Type) => HttpServerResponse.jsonUnsafe(answer)
+
 /** `POST /functions/v1/provider-a-webhook` (EVENT-1, EVENT-2) and `POST /functions/v1/postmark-webhook` (EVENT-6). */
 export const webhookHandlers = HttpApiBuilder.group(
   apiOf(WebhookGroup),
@@ -138,8 +141,12 @@ export const webhookHandlers = HttpApiBuilder.group(
     const ofA = yield* makeWebhookAnswer("provider-a-webhook")
     const ofPostmark = yield* makeWebhookAnswer("postmark-webhook")
     return handlers
-      .handle("providerA", ({ request }) => ofA(readCounting("provider_a", request), request.headers))
-      .handle("postmark", ({ request }) => ofPostmark(readCounting("postmark", request), request.headers))
+      .handle("providerA", ({ request }) =>
+        Effect.map(ofA(readCounting("provider_a", request), request.headers), answered)
+      )
+      .handle("postmark", ({ request }) =>
+        Effect.map(ofPostmark(readCounting("postmark", request), request.headers), answered)
+      )
   })
 ).pipe((handlers) => builtWith(handlers, DeliveryIntake, EventRecording))
 
