@@ -57,7 +57,11 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "note_unclaimed_email_sends",
     "note_clock_difference"
   ],
-  "test/adapters/postgres/mail/suppression-list.test.ts": ["address_hash", "address_in_lower_case", "lift_unsubscribe"],
+  "test/adapters/postgres/mail/suppression-list.test.ts": [
+    "address_hash",
+    "address_in_lower_case",
+    "lift_unsubscribe"
+  ],
   // Not counted as calls: they become a part of the expression.
   "test/adapters/postgres/mail/erased-rows.test.ts": ["erased_alias"],
   "test/adapters/postgres/mail/erased-retries.test.ts": ["json_or_null"],
