@@ -11,11 +11,15 @@ as $$
 declare
   v_held integer[] := lock_queued_emails(p_entries);
   v_entries jsonb := p_entries;
-begin
   -- Until the commit: a setting of the function ends before it.
-  perform set_config('synchronous_commit', 'on', true);
+  v_setting text := set_config('synchronous_commit', 'on', true);
+begin
   if cardinality(v_held) < jsonb_array_length(p_entries) then
     select jsonb_agg(p_entries -> (h.place - 1) order by h.place) into v_entries from unnest(v_held) as h(place);
+    return query
+    select x.place, 'InProgress', null::text, false, false, false, 0::float8, 0::float8, null::text, null::jsonb, null::jsonb, false, '[]'::jsonb
+    from generate_series(1, jsonb_array_length(p_entries)) as x(place)
+    where x.place <> all (v_held);
   end if;
   if v_entries is not null then
     return query
@@ -23,9 +27,5 @@ begin
       b.leaving, b.suppressions
     from begin_email_sends(v_entries) as b;
   end if;
-  return query
-  select x.place, 'InProgress', null::text, false, false, false, 0::float8, 0::float8, null::text, null::jsonb, null::jsonb, false, '[]'::jsonb
-  from generate_series(1, jsonb_array_length(p_entries)) as x(place)
-  where x.place <> all (v_held);
 end
 $$;

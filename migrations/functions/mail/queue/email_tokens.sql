@@ -1,5 +1,5 @@
 -- How many requests a provider may be asked within the next quarter of a second, when the first of them, and how far apart (QUEUE-5); locks the provider's
--- pace. Tokens are evenly spaced; one in four is the queue's whatever direct sends take. A limiter without a memory is silent for a second.
+-- pace, if it has one. Tokens are evenly spaced; one in four is the queue's whatever direct sends take. A limiter without a memory is silent for a second.
 -- A step of `take_queued_emails`.
 create or replace function email_tokens(
   p_provider text, p_rate float8, p_least float8, p_most float8, p_now timestamptz,
@@ -11,6 +11,13 @@ as $$
 declare
   p email_pace;
 begin
+  if p_rate <= 0 then
+    count := 2147483647;
+    first_at := p_now;
+    spacing := '0';
+    taken := 0;
+    return;
+  end if;
   select * into p from email_pace x where x.provider = p_provider for update;
   if not found then
     insert into email_pace as x (provider, free_at, reserved_at)

@@ -23,10 +23,10 @@ declare
   v_ids uuid[];
   v_statuses text[];
   v_messages text[];
-  v_entry jsonb;
-begin
+  v_entry jsonb; v_at integer;
   -- Until the commit: a setting of the function ends before it.
-  perform set_config('synchronous_commit', 'on', true);
+  v_setting text := set_config('synchronous_commit', 'on', true);
+begin
   if cardinality(v_held) < jsonb_array_length(p_entries) then
     select coalesce(jsonb_agg(x.entry), '[]') into v_rows
     from jsonb_array_elements(p_rows) as x(entry)
@@ -43,17 +43,17 @@ begin
     select array_agg(r.send_id), array_agg(r.status), array_agg(r.provider_message_id) into v_ids, v_statuses, v_messages
     from (select x.* from record_email_sends(v_rows) as x order by x.ordinal) as r;
   end if;
-  for v_entry in
-    select x.entry from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-    where x.place = any (v_held) and x.entry ->> 'state' in ('queued', 'deferred')
-  loop
-    perform put_back_queued_email(v_entry);
-  end loop;
+  if p_entries @? '$[*] ? (@.state == "queued" || @.state == "deferred")' then
+    for v_entry in
+      select x.entry from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
+      where x.place = any (v_held) and x.entry ->> 'state' in ('queued', 'deferred')
+    loop
+      perform put_back_queued_email(v_entry);
+    end loop;
+  end if;
   update email_send_queue q set
     state = x.state, due_at = null, ended_at = v_now, lease = null, deaths = 0, request = null, deferral = null, tried = null,
-    provider = coalesce(x.provider, q.provider),
-    attempts = coalesce(x.attempts, q.attempts),
-    refusals = coalesce(x.refusals, q.refusals),
+    provider = coalesce(x.provider, q.provider), attempts = coalesce(x.attempts, q.attempts), refusals = coalesce(x.refusals, q.refusals),
     held_key = case when x.frees then null else q.held_key end,
     error = x.error,
     result = x.result || case when x.send_id is null then '{}' else jsonb_build_object('sendId', x.send_id) end
@@ -65,9 +65,11 @@ begin
     where e.place = any (v_held) and e.state not in ('queued', 'deferred')
   ) as x
   where q.id = x.queue_id;
-  return query
-  select x.place, x.place = any (v_held), v_ids[w.at], v_statuses[w.at], v_messages[w.at]
-  from generate_series(1, jsonb_array_length(p_entries)) as x(place)
-  cross join lateral (select array_position(v_places, x.place) as at) as w;
+  for v_place in 1 .. jsonb_array_length(p_entries) loop
+    v_at := array_position(v_places, v_place);
+    ordinal := v_place; held := v_place = any (v_held);
+    send_id := v_ids[v_at]; status := v_statuses[v_at]; provider_message_id := v_messages[v_at];
+    return next;
+  end loop;
 end
 $$;

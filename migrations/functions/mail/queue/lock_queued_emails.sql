@@ -14,14 +14,14 @@ declare
   v_held integer[];
   v_passed boolean;
 begin
-  with locked as materialized (
+  select coalesce(array_agg(l.place order by l.place) filter (where l.held), '{}'), bool_or(l.passed) into v_held, v_passed
+  from (
     select x.place::integer as place, q.lease = x.lease as held, q.passed_lease = x.lease as passed
     from rows from (jsonb_to_recordset(p_entries) as (queue_id uuid, lease uuid)) with ordinality as x(queue_id, lease, place)
     join email_send_queue q on q.id = x.queue_id
     order by q.id
     for no key update of q
-  )
-  select coalesce(array_agg(l.place order by l.place) filter (where l.held), '{}'), bool_or(l.passed) into v_held, v_passed from locked l;
+  ) as l;
   if v_passed then
     update email_send_queue q set deaths = q.deaths - 1, passed_lease = null
     from jsonb_to_recordset(p_entries) as x(queue_id uuid, lease uuid)

@@ -12,7 +12,6 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  v_lane smallint;
   v_ids uuid[] := '{}';
 begin
   if p_oldest > 0 then
@@ -26,18 +25,20 @@ begin
       order by x.due_at limit p_oldest
     );
   end if;
-  foreach v_lane in array p_lanes loop
-    exit when cardinality(v_ids) >= p_count;
-    v_ids := v_ids || array(
-      select x.id
+  -- Not sorted: a lane is read only where the ones before it left places.
+  v_ids := v_ids || array(
+    select x.id
+    from unnest(p_lanes) as l(lane) cross join lateral (
+      select y.id
       from unnest(p_providers) as p(provider) cross join lateral (
         select q.id, q.due_at from email_send_queue q
-        where q.provider = p.provider and q.lane = v_lane and q.due_at <= p_now and q.id <> all (v_ids)
+        where q.provider = p.provider and q.lane = l.lane and q.due_at <= p_now and q.id <> all (v_ids)
         order by q.due_at limit p_count - cardinality(v_ids) for update skip locked
-      ) as x
-      order by x.due_at limit p_count - cardinality(v_ids)
-    );
-  end loop;
+      ) as y
+      order by y.due_at limit p_count - cardinality(v_ids)
+    ) as x
+    limit p_count - cardinality(v_ids)
+  );
   return v_ids;
 end
 $$;

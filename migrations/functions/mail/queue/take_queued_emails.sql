@@ -25,47 +25,43 @@ declare
   v_next timestamptz;
   v_left integer := p_limit;
   v_ids uuid[];
+  v_setting text;
   p record; t record;
 begin
   -- Until the commit. It is durable before its mail leaves: the claim of its key is committed later, and waits for the disk.
-  perform set_config('synchronous_commit', 'off', true);
+  v_setting := set_config('synchronous_commit', 'off', true);
   select array_agg(x.lane::smallint order by x.lane) into v_lanes
   from unnest(email_queue_lanes()) with ordinality as x(category, lane)
   where not exists (select from email_queue_pauses y where y.scope in ('*', x.category));
   for p in select * from jsonb_to_recordset(p_paces) as x(provider text, rate float8, least float8, most float8, "primary" boolean) loop
     exit when v_left = 0 or v_lanes is null;
     v_keys := case when p.primary then array['', p.provider] else array[p.provider] end;
-    select min(x.due_at) into v_due
-    from unnest(v_keys) as k(provider) cross join unnest(v_lanes) as l(lane) cross join lateral (
-      select q.due_at from email_send_queue q
-      where q.provider = k.provider and q.lane = l.lane and q.due_at is not null order by q.due_at limit 1
-    ) as x;
-    continue when v_due is null;
+    v_ids := '{}';
+    -- A pace is asked, and locked, only where something is due.
+    v_due := case when p.rate > 0 then first_due_email(v_keys, v_lanes) else v_now end;
+    if v_due <= v_now then
+      t := email_tokens(p.provider, p.rate, p.least, p.most, v_now);
+      t.count := least(t.count, v_left);
+      if t.count > 0 then
+        v_ids := pick_queued_emails(v_keys, v_lanes, t.count, ((t.taken + t.count) / 8 - t.taken / 8)::integer, v_now);
+      end if;
+      if p.rate > 0 then
+        v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
+      elsif v_ids = '{}' then
+        v_due := first_due_email(v_keys, v_lanes);
+      end if;
+    end if;
     if v_due > v_now then
       v_next := least(v_next, v_due);
-      continue;
     end if;
-    if p.rate > 0 then
-      t := email_tokens(p.provider, p.rate, p.least, p.most, v_now);
-    else
-      select v_left as count, v_now as first_at, interval '0' as spacing, 0::bigint as taken into t;
-    end if;
-    if t.count = 0 then
-      v_next := least(v_next, t.first_at);
-      continue;
-    end if;
-    t.count := least(t.count, v_left);
-    v_ids := pick_queued_emails(v_keys, v_lanes, t.count, ((t.taken + t.count) / 8 - t.taken / 8)::integer, v_now);
+    continue when v_ids = '{}';
     v_left := v_left - cardinality(v_ids);
-    if p.rate > 0 and v_ids <> '{}' then
+    if p.rate > 0 then
       update email_pace x set
         free_at = least(greatest(x.free_at, t.first_at), v_now + interval '1 second') + cardinality(v_ids) * t.spacing,
         reserved_at = t.first_at + (cardinality(v_ids) + 3) * t.spacing,
         taken = x.taken + cardinality(v_ids)
       where x.provider = p.provider;
-    end if;
-    if p.rate > 0 then
-      v_next := least(v_next, greatest(v_now, t.first_at + cardinality(v_ids) * t.spacing));
     end if;
     return query select null::float8, x.* from lease_queued_emails(v_ids, v_now, p_lease, t.first_at, t.spacing) as x;
   end loop;

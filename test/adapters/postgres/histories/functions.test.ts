@@ -77,6 +77,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "email_tokens",
     "end_queued_emails",
     "enqueue_emails",
+    "first_due_email",
     "hear_email_provider",
     "lease_queued_emails",
     "lock_queued_emails",
