@@ -172,6 +172,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   begin_queued_emails: {
     "an order dropped: `order by h.place`": "`lock_queued_emails` gives the places in their order"
   },
+  email_claim_entries_of: {
+    "an order dropped: `order by x.key_hash, x.ord`": "PostgreSQL sorts once for both aggregates",
+    "an order dropped: `order by x.key_hash, x.ord` (2)": "PostgreSQL sorts once for both aggregates"
+  },
   claim_new_keys: {
     "an order dropped: `order by x.key_hash, x.ordinal`":
       "the entries come in that order, and `distinct on` sorts by the key alone",
@@ -224,7 +228,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "the index, the only way that the settings leave, has that order"
   },
   take_queued_emails: {
-    "an order dropped: `order by x.lane`": "`unnest` gives the categories in that order",
+    "an order dropped: `order by x.lane`": "`unnest` gives the categories in that order"
+  },
+  first_due_email: {
     "an order dropped: `order by q.due_at`": "the index, the only way that the settings leave, has that order"
   },
   erase_person: {

@@ -49,6 +49,20 @@ layer(layerPostgres)("the pace of a provider", (it) => {
     })
   )
 
+  it.effect("is not asked, and so not locked, where nothing is due", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      const paced = [{ ...PACE, rate: 1, most: null }]
+      yield* enqueue({ ...MAIL, sendAt: new Date(Date.now() + 3_600_000).toISOString() })
+      assert.lengthOf(yield* take(10, paced), 0)
+      assert.deepStrictEqual(yield* sql`select provider from email_pace`, [])
+      yield* enqueue(MAIL)
+      yield* take(10, paced)
+      assert.lengthOf(yield* sql`select provider from email_pace`, 1)
+    })
+  )
+
   it.effect("is held back by direct sends for a second at most", () =>
     Effect.gen(function* () {
       yield* clear
