@@ -154,13 +154,14 @@ const eventEntry = fc
 const claimEntry = fc
   .record({
     key: fc.integer({ min: 0, max: 4 }),
+    addresses: fc.constantFrom([], ["a@x.test"], ["A <blocked@x.test>"], ["a@x.test", "blocked@x.test"]),
     owner: fc.constantFrom("first", "second", "third"),
     payload: fc.constantFrom("p", "p", "q"),
     provider: fc.constantFrom("provider_a", "provider_b")
   })
-  .map(({ key, owner, payload, provider }) => ({
+  .map(({ addresses, key, owner, payload, provider }) => ({
     key_hash: keyHash(key),
-    addresses: ["a@x.test", "blocked@x.test"],
+    addresses,
     payload_hash: payload,
     provider,
     owner,
