@@ -45,11 +45,12 @@ begin
       v_rows := v_rows || array(select new_row_of_event(x.events[1]) from unnest(known) as x);
     end if;
     if v_new <> insert_or_lock_rows(v_rows) then
-      raise unique_violation;
+      raise sqlstate 'PLNEW';
     end if;
   end if;
 exception
-  when unique_violation then
+  -- No unique index of somebody else's: its refusal would come again and again.
+  when sqlstate 'PLNEW' then
     known := null;
 end
 $$;

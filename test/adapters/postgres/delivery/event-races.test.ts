@@ -100,6 +100,21 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
     })
   )
 
+  it.effect("end where an operator's own index refuses a row, which no new beginning would change", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      yield* sql`create unique index own_index on email_log (subject)`
+      const refused = yield* Effect.flip(
+        Effect.andThen(
+          sql`set local statement_timeout = '3s'`,
+          call("record_email_events", ...["m-1", "m-2"].map((message) => event(message, "sent", { subject: "S" })))
+        ).pipe(sql.withTransaction)
+      ).pipe(Effect.ensuring(Effect.orDie(sql`drop index own_index`)))
+      assert.strictEqual(refused.reason._tag, "UniqueViolation")
+    })
+  )
+
   it.effect("begin again where another one makes a mail's row: one alert a mail, each of its row (A1)", () =>
     Effect.gen(function* () {
       yield* clear
