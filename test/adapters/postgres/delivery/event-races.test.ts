@@ -115,6 +115,21 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
     })
   )
 
+  it.effect("let an acceptance be recorded twice at once, beside a deferral of its key", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const deferral = sendEntry({ outcome: "deferred", key_hash: "key", key_tag: TAG })
+      const accepted = sendEntry({ provider_message_id: "m-1", key_hash: "key", key_tag: TAG })
+      yield* record("m-1", "opened", { key_tag: TAG })
+      yield* whileOpen(
+        call("record_email_sends", deferral),
+        call("record_email_sends", accepted),
+        call("record_email_sends", accepted, sendEntry({ outcome: "failed" }))
+      )
+      assert.deepStrictEqual((yield* messages).filter((message) => message.startsWith("m-1")), ["m-1 opened"])
+    })
+  )
+
   it.effect("begin again where another one makes a mail's row: one alert a mail, each of its row (A1)", () =>
     Effect.gen(function* () {
       yield* clear
