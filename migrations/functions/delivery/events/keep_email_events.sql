@@ -1,9 +1,11 @@
 -- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
 -- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
 -- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. Then event
--- hooks get what was kept: the entries of `p_told` at the same places as in `p_events`, without what the list repeats after a webhook.
+-- hooks get `p_first`, and what was kept: the entries of `p_told` at the same places as in `p_events`, without what the list repeats after a webhook.
 -- The last step of a transaction, because of the locks that this takes.
-create or replace function keep_email_events(p_events email_events[], p_told hook_event[] default null) returns void
+create or replace function keep_email_events(
+  p_events email_events[], p_told hook_event[] default null, p_first hook_event[] default '{}'
+) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set enable_seqscan = off
@@ -61,7 +63,7 @@ begin
     end if;
   end loop;
   if p_told is not null then
-    perform tell_hooks_of_events(array(
+    perform tell_hooks_of_events(p_first || array(
       select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null
     ));
   end if;

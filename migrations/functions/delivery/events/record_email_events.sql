@@ -32,6 +32,7 @@ declare
   m events_of_mail;
   v_recorded recorded_event[] := '{}';
   v_kept email_events[];
+  v_adopted hook_event[] := '{}';
   v_told hook_event[];
   v_marked boolean;
 begin
@@ -55,7 +56,7 @@ begin
     -- A deferral's row is locked at the place of the mail that it becomes.
     foreach m in array v_mails
     loop
-      perform adopt_deferral_of_event(m.events[1]);
+      v_adopted := v_adopted || array(select x from adopt_deferral_of_event(m.events[1]) as x where x.type is not null);
       v_recorded := v_recorded || write_rows_of_events(array[m], v_hooked);
     end loop;
   elsif v_mails <> '{}' then
@@ -68,7 +69,7 @@ begin
     perform add_email_suppressions(
       array(select y.mark from unnest(v_recorded) as x, unnest(x.marks) as y(mark) where y.mark not like '%:'), 'delivery event');
   end if;
-  perform keep_email_events(v_kept, case when v_hooked then v_told end);
+  perform keep_email_events(v_kept, case when v_hooked then v_told end, v_adopted);
   return query
     select x.ordinal, (x.kept).send_id, x.status, x.alert, x.backfilled, x.category, x.source from unnest(v_recorded) as x;
 end

@@ -108,7 +108,10 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
       const refused = yield* Effect.flip(
         Effect.andThen(
           sql`set local statement_timeout = '3s'`,
-          call("record_email_events", ...["m-1", "m-2"].map((message) => event(message, "sent", { subject: "S" })))
+          call(
+            "record_email_events",
+            ...["m-1", "m-2"].map((message) => event(message, "sent", { subject: "S" }))
+          )
         ).pipe(sql.withTransaction)
       ).pipe(Effect.ensuring(Effect.orDie(sql`drop index own_index`)))
       assert.strictEqual(refused.reason._tag, "UniqueViolation")
@@ -126,7 +129,30 @@ suiteLayer(layerPostgres)("events that come together", (it) => {
         call("record_email_sends", accepted),
         call("record_email_sends", accepted, sendEntry({ outcome: "failed" }))
       )
-      assert.deepStrictEqual((yield* messages).filter((message) => message.startsWith("m-1")), ["m-1 opened"])
+      assert.deepStrictEqual(
+        (yield* messages).filter((message) => message.startsWith("m-1")),
+        ["m-1 opened"]
+      )
+    })
+  )
+
+  it.effect("lock rows before what hooks order, also where a deferral's mail turns out to be sent", () =>
+    Effect.gen(function* () {
+      yield* clear
+      const sql = yield* WriteSql
+      yield* sql`insert into event_hooks (url, secret) values ('https://hook.test', 'whsec_AAAA')`
+      yield* send({ outcome: "deferred", key_hash: "key", key_tag: TAG })
+      yield* record("m-2", "sent")
+      yield* whileOpen(
+        sql`select from email_log where provider_message_id = 'm-2' for update`,
+        call("record_email_events", event("m-1", "opened", { key_tag: TAG }), event("m-2", "opened")),
+        sql`select lock_hook_subjects(array['key:key'])`
+      )
+      assert.deepStrictEqual(
+        yield* sql`select type from event_hook_deliveries where subject = 'key:key' order by sequence`,
+        ["email.deferred", "email.sent", "email.opened"].map((type) => ({ type }))
+      )
+      yield* sql`delete from event_hooks`
     })
   )
 

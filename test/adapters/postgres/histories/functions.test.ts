@@ -23,7 +23,7 @@ const ELSEWHERE: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tell_hooks_of_sends",
     "write_hook_deliveries"
   ],
-  "test/adapters/postgres/delivery/event-hook-requests.test.ts": ["tell_hooks_of_request"],
+  "test/adapters/postgres/delivery/event-hook-requests.test.ts": ["tell_hooks", "tell_hooks_of_request"],
   "test/contracts/delivery/event-hooks.ts": [
     "adopt_settings_hook",
     "claim_event_hook_deliveries",
