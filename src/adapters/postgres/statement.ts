@@ -18,8 +18,8 @@ const QUICK_RETRIES = Schedule.spaced("50 millis").pipe(Schedule.upTo({ times: 2
 const DATA_CLASSES = new Set(["21", "22", "23", "54", "P0"])
 /** No resources, operator intervention (restart, start-up), system error (disk), internal error. */
 const OUTAGE_CLASSES = new Set(["53", "57", "58", "XX"])
-/** The server is a standby: a fail-over is under way. */
-const READ_ONLY = "25006"
+/** The server is a standby: a fail-over is under way. An upgrade dropped a function in the middle of a call: the next one runs without it. */
+const STATES_OF_CHANGE = new Set(["25006", "42883"])
 
 const sqlState = (error: SqlError): string => {
   const { cause } = error.reason
@@ -36,7 +36,7 @@ export const isAboutData = ({ cause }: { readonly cause?: unknown }): boolean =>
 /** Whether the same statement can succeed later. */
 export const isTransient = (error: SqlError): boolean => {
   const state = sqlState(error)
-  return error.isRetryable || state === READ_ONLY || OUTAGE_CLASSES.has(state.slice(0, 2))
+  return error.isRetryable || STATES_OF_CHANGE.has(state) || OUTAGE_CLASSES.has(state.slice(0, 2))
 }
 
 /** Why a statement failed, in the words of the driver or of the server. */

@@ -108,6 +108,14 @@ layer(layerPostgres)("a statement on PostgreSQL", (test) => {
     })
   )
 
+  test.effect("whose function was dropped by an upgrade meanwhile comes again", () =>
+    Effect.gen(function* () {
+      const sql = yield* WriteSql
+      const dropped = yield* Effect.flip(ask.done("test", sql`select no_such_function()`))
+      assert.deepInclude(dropped, { isRetryable: true, isAboutData: false })
+    })
+  )
+
   test.effect("tells a fault of its values from a store that is away", () =>
     Effect.gen(function* () {
       const sql = yield* WriteSql
