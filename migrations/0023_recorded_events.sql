@@ -17,5 +17,5 @@ create type recorded_event as (
   marks text[],
   kept email_events,
   -- What goes to event hooks; null where there is none.
-  told hook_event
+  for_hooks hook_event
 );

@@ -1,6 +1,6 @@
 -- Where an event's mail has no row and its tag names a use of a key, the newest `deferred` row of that use gets provider and message id
 -- and moves to `sent`, unless an attempt on the key is under way: then the event may be that attempt's, which will find it. A step of
--- `record_email_events`, under the key's lock: it tells hooks what is returned, null where no row moves.
+-- `record_email_events`, under the key's lock. Returns what its caller has to say to event hooks; null where no row moves.
 create or replace function adopt_deferral_of_event(e delivery_event) returns hook_event
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -8,12 +8,7 @@ as $$
 declare
   r email_log;
 begin
-  if (
-    select true from email_log l
-    where l.provider = e.provider and l.provider_message_id between e.provider_message_id and e.provider_message_id
-    order by l.provider_message_id
-    limit 1
-  ) or exists (
+  if mail_has_row(e.provider, e.provider_message_id) or exists (
     select from email_send_claims c where c.key_hash = key_of_tag(e.key_tag) and c.lease_until > clock_timestamp()
   ) then
     return null;

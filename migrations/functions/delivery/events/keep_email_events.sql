@@ -1,10 +1,10 @@
 -- Keeps events of rows that their caller has locked: the first 50 of a mail and the last 50, so that a link that is clicked a
 -- million times costs no more. One that comes again is kept once: the same event of the same time with the same body, and of the
 -- list, which has no times, the same event. `number` counts the events of a mail from 1: a statement takes one of each. Then event
--- hooks get `p_first`, and what was kept: the entries of `p_told` at the same places as in `p_events`, without what the list repeats after a webhook.
+-- hooks get `p_first`, and what was kept: the entries of `p_for_hooks` at the same places as in `p_events`, without what the list repeats after a webhook.
 -- The last step of a transaction, because of the locks that this takes.
 create or replace function keep_email_events(
-  p_events email_events[], p_told hook_event[] default null, p_first hook_event[] default '{}'
+  p_events email_events[], p_for_hooks hook_event[] default null, p_first hook_event[] default '{}'
 ) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -40,7 +40,7 @@ begin
       returning i.send_id, i.number, i.event, i.listed
     )
     select
-      array_agg(row(k.send_id, k.number, k.event, null, k.listed, null, null)::email_events) filter (where p_told is not null),
+      array_agg(row(k.send_id, k.number, k.event, null, k.listed, null, null)::email_events) filter (where p_for_hooks is not null),
       array_agg(k.send_id) filter (where k.number > 100)
     into v_kept, v_long
     from kept k;
@@ -62,9 +62,9 @@ begin
         and x.number <= (select max(y.number) from email_events y where y.send_id = x.send_id) - 50;
     end if;
   end loop;
-  if p_told is not null then
+  if p_for_hooks is not null then
     perform tell_hooks_of_events(p_first || array(
-      select p_told[x.place] from unnest(v_news) as x(place) where (p_told[x.place]).type is not null
+      select p_for_hooks[x.place] from unnest(v_news) as x(place) where (p_for_hooks[x.place]).type is not null
     ));
   end if;
 end

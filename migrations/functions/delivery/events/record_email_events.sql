@@ -33,7 +33,7 @@ declare
   v_recorded recorded_event[] := '{}';
   v_kept email_events[];
   v_adopted hook_event[] := '{}';
-  v_told hook_event[];
+  v_for_hooks hook_event[];
   v_marked boolean;
 begin
   -- Before any other lock, as there: an erasure neither misses the row of an event nor parts it from its suppression.
@@ -63,13 +63,13 @@ begin
     v_recorded := write_rows_of_events(v_mails, v_hooked);
   end if;
 
-  select array_agg(x.kept), array_agg(x.told), bool_or(x.marks <> '{}') into v_kept, v_told, v_marked
+  select array_agg(x.kept), array_agg(x.for_hooks), bool_or(x.marks <> '{}') into v_kept, v_for_hooks, v_marked
   from unnest(v_recorded) as x;
   if v_marked then
     perform add_email_suppressions(
       array(select y.mark from unnest(v_recorded) as x, unnest(x.marks) as y(mark) where y.mark not like '%:'), 'delivery event');
   end if;
-  perform keep_email_events(v_kept, case when v_hooked then v_told end, v_adopted);
+  perform keep_email_events(v_kept, case when v_hooked then v_for_hooks end, v_adopted);
   return query
     select x.ordinal, (x.kept).send_id, x.status, x.alert, x.backfilled, x.category, x.source from unnest(v_recorded) as x;
 end

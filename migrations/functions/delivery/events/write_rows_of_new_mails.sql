@@ -8,7 +8,7 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  m record;
+  m events_of_mail;
   f record;
   r email_log;
   e delivery_event;
@@ -17,24 +17,17 @@ declare
 begin
   known := '{}';
   recorded := '{}';
-  for m in
-    select x as mail, (
-      select true from email_log l
-      where l.provider = x.provider and l.provider_message_id between x.provider_message_id and x.provider_message_id
-      order by l.provider_message_id
-      limit 1
-    ) as is_known
-    from unnest(p_mails) as x
+  foreach m in array p_mails
   loop
-    if m.is_known then
-      known := known || m.mail;
+    if mail_has_row(m.provider, m.provider_message_id) then
+      known := known || m;
     else
-      e := (m.mail).events[1];
+      e := m.events[1];
       r := new_row_of_event(e);
       if e.key_tag is not null then
         r.key_hash := key_of_tag(e.key_tag);
       end if;
-      f := fold_events_of_mail(r, (m.mail).events, p_hooked);
+      f := fold_events_of_mail(r, m.events, p_hooked);
       v_rows := v_rows || f.r;
       v_new := v_new || r.id;
       recorded := recorded || f.recorded;

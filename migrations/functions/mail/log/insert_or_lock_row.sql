@@ -14,12 +14,7 @@ declare
 begin
   loop
     -- Looked for first: an insert that waits for its message's row holds its own id, which this transaction may need as it has that row.
-    if (
-      select true from email_log l
-      where l.provider = e.provider and l.provider_message_id between e.provider_message_id and e.provider_message_id
-      order by l.provider_message_id
-      limit 1
-    ) is not true and insert_new_rows(array[v_row]) then
+    if not mail_has_row(e.provider, e.provider_message_id) and insert_new_rows(array[v_row]) then
       r := null;
       r.id := v_row.id;
       r.status := e.outcome;
