@@ -1,5 +1,6 @@
 import { KeyTag } from "../../src/domain/ids.ts"
-import { type Claim, type ClaimEnd, type Evidence, isFree } from "../../src/domain/mail/claim.ts"
+import type { ClaimEnd } from "../../src/domain/mail/claim-end.ts"
+import { type Claim, type Evidence, isFree } from "../../src/domain/mail/claim.ts"
 import { delayBefore } from "../../src/domain/mail/deferred-send.ts"
 import { withinWindow } from "../../src/domain/mail/failover.ts"
 import { dedupes } from "../../src/domain/mail/provider.ts"

@@ -1,3 +1,4 @@
+import { settledClaim, settledState } from "../../src/domain/mail/claim-end.ts"
 import {
   type Claim,
   claimOf,
@@ -5,8 +6,6 @@ import {
   continuation,
   decideClaim,
   movedClaim,
-  settledClaim,
-  settledState,
   tornAt
 } from "../../src/domain/mail/claim.ts"
 import { afterFailure, mayGoOn } from "../../src/domain/mail/failover.ts"

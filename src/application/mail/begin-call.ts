@@ -53,8 +53,8 @@ const isDeferral = (own: ClaimDecision | undefined): boolean =>
   own?._tag === "Replay" && own.result.status === "deferred"
 
 /**
- * The store's decision, unless it knows less than the process itself (it was away when the process sent). A deferral that is stored has
- * ended once the store lets the key's provider be asked again.
+ * The store's decision, unless it knows less than the process itself (it was away when the process sent). A deferral has ended once the
+ * store lets the key's provider be asked again, where the deferral is stored, or the store knows how the last attempt ended.
  */
 export const agreed = (
   stored: ClaimDecision,
@@ -62,7 +62,8 @@ export const agreed = (
   { isProven, isStored }: { readonly isProven: boolean; readonly isStored: boolean }
 ): ClaimDecision => {
   if (own === undefined || stored._tag !== "Claimed") return stored
-  if (isStored && isDeferral(own) && stored.sticky !== undefined && continuation(stored) === "ask")
+  const knowsEnd = isStored || !stored.takeover
+  if (knowsEnd && isDeferral(own) && stored.sticky !== undefined && continuation(stored) === "ask")
     return stored
   if (isProven && !(own._tag === "Replay" && own.result.status === "sent")) return stored
   return own._tag !== "Claimed" || stored.sticky === undefined ? own : stored
@@ -101,9 +102,9 @@ const datedBy =
         }
       : remembered
 
-/** What the process passes to the store about a key; `isSettled`: no provider is asked. */
-const knownForStore = (known: KnownKey | undefined, own: Granted | undefined, isStored: boolean) =>
-  known && { ...known, isSettled: own?._tag === "Replay" && !(isStored && isDeferral(own)) }
+/** What the process passes to the store about a key; `isSettled`: no provider is asked, whatever the store knows. */
+const knownForStore = (known: KnownKey | undefined, own: Granted | undefined) =>
+  known && { ...known, isSettled: own?._tag === "Replay" && !isDeferral(own) }
 
 const forKey = Effect.fnUntraced(function* (
   parts: SendParts,
@@ -140,7 +141,7 @@ const forKey = Effect.fnUntraced(function* (
       claim: {
         ...request,
         leaseMs: parts.terms.leaseMs,
-        known: knownForStore(known, own, isStored)
+        known: knownForStore(known, own)
       }
     },
     wallClock

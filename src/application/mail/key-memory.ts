@@ -1,21 +1,18 @@
 import { Context, Layer } from "effect"
 
 import type { KeyHash, KeyTag } from "../../domain/ids.ts"
+import { type ClaimEnd, keptResult, settledClaim, settledState } from "../../domain/mail/claim-end.ts"
 import {
   type Claim,
   type ClaimDecision,
   type Claimed,
-  type ClaimEnd,
   claimOf,
   type ClaimRequest,
   decideClaim,
   type Evidence,
   isFree,
-  keptResult,
   movedClaim,
-  NO_LEASE,
-  settledClaim,
-  settledState
+  NO_LEASE
 } from "../../domain/mail/claim.ts"
 import type { KnownKey } from "../../domain/mail/known-key.ts"
 import type { Provider } from "../../domain/mail/provider.ts"

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer, Result } from "effect"
 
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
-import { type Claimed, continuation, type Evidence, settledState } from "../../domain/mail/claim.ts"
+import { settledState } from "../../domain/mail/claim-end.ts"
+import { type Claimed, continuation, type Evidence } from "../../domain/mail/claim.ts"
 import { detailsOf, type SendDetails, withoutDropped } from "../../domain/mail/deferred-send.ts"
 import { afterFailure, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {

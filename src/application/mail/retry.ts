@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
 
-import { type ClaimEnd, settledState } from "../../domain/mail/claim.ts"
+import { type ClaimEnd, settledState } from "../../domain/mail/claim-end.ts"
 import {
   ageBySchedule,
   type DeferredSend,

@@ -1,7 +1,7 @@
-import type { KeyTag, LogRowId } from "../ids.ts"
-import { provesNonAcceptance, withinWindow } from "./failover.ts"
+import type { KeyTag } from "../ids.ts"
+import { withinWindow } from "./failover.ts"
 import { dedupes, type Provider } from "./provider.ts"
-import { type DeferralEnd, endedSince, type SendResult } from "./send-result.ts"
+import type { SendResult } from "./send-result.ts"
 
 /**
  * The state of a key that a caller chose (MAIL-41 to MAIL-43). Kind and freedom belong to the key, not to its last attempt.
@@ -33,6 +33,7 @@ export interface Claim {
   readonly lastAttemptAt: number
   /** The tag that the requests of this use carry; absent where they carry none. */
   readonly tag: KeyTag | undefined
+  /** Of a key that is held: how the retries of an earlier call of this use have ended meanwhile. */
   readonly result: SendResult | undefined
 }
 
@@ -255,87 +256,3 @@ export const movedClaim = (claim: Claim | undefined, owner: string, provider: Pr
 /** A held claim, after a send without a claim has left its key open at `provider`: the key is in doubt from now on (S2). */
 export const boundClaim = (claim: Claim, provider: Provider): Claim =>
   claim.ambiguous ? claim : { ...claim, provider, ambiguous: true }
-
-/** The state in which an end leaves its key. `ownKind`: the last attempt's own answer; `ambiguous`: an earlier attempt was. */
-export const settledState = (
-  status: SendResult["status"],
-  ownKind: Parameters<typeof provesNonAcceptance>[0] | undefined,
-  ambiguous: boolean
-): ClaimState => {
-  switch (status) {
-    case "sent":
-      return "accepted"
-    case "deferred":
-      return "deferred"
-    case "suppressed":
-      return ambiguous ? "ended" : "refused"
-    case "failed":
-      if (ownKind === undefined || !provesNonAcceptance(ownKind)) return "ambiguous"
-      return ambiguous ? "ended" : "refused"
-  }
-}
-
-/** How an owner ends what it holds of a key. `result`: absent for a retry that another one follows. */
-export interface ClaimEnd {
-  readonly owner: string
-  readonly state: ClaimState
-  readonly ambiguous: boolean
-  readonly result: SendResult | undefined
-  /** A retry's: its mail waited, and somebody may have been erased meanwhile. */
-  readonly isRetry?: true
-}
-
-/** A key that is `ended` is never reported as certainly not delivered (S2). */
-export const keptResult = (state: ClaimState, result: SendResult): SendResult => {
-  if (state !== "ended" || result.ok) return result
-  return { ...result, status: "failed", kind: "ambiguous" }
-}
-
-/**
- * The claim once a call has heard how the deferral of `sendId` ended: where two copies are out, every later call hears of the same one (S9).
- * Undefined where it is not this deferral's any more, or its end proves no acceptance.
- */
-export const reportedClaim = (
-  claim: Claim | undefined,
-  sendId: LogRowId,
-  end: DeferralEnd
-): Claim | undefined => {
-  if (claim?.state !== "deferred" || claim.result?.sendId !== sendId || end.outcome !== "sent")
-    return undefined
-  const result = endedSince(claim.result, end)
-  return { ...claim, state: "accepted", provider: result.provider ?? claim.provider, result }
-}
-
-/** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
-export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
-  if (claim === undefined) return undefined
-  // An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does the last
-  // retry of it that began while the store was away, and holds nothing.
-  const endsDeferral =
-    claim.state === "deferred" &&
-    end.result !== undefined &&
-    (end.state === "accepted" || (end.isRetry === true && claim.tag !== undefined))
-  const isOwned = claim.owner === end.owner && claim.leaseUntil !== NO_LEASE
-  if (!isOwned && !(endsDeferral && claim.leaseUntil === NO_LEASE)) return undefined
-  const ambiguous = claim.ambiguous || end.ambiguous
-  // What was reported stays: a retry that ends later changes no answer (S9).
-  if (end.result === undefined || claim.state === "accepted")
-    return { ...claim, ambiguous, leaseUntil: NO_LEASE }
-  const provider = end.result.provider ?? claim.provider
-  // The owner did not hear where the key was in doubt, or that it was, and asked the other provider: from now on nobody is asked.
-  const isTorn = claim.ambiguous && end.state !== "accepted" && provider !== claim.provider
-  // A caller that does not know of an earlier ambiguous attempt cannot release its key.
-  const isOver = end.state !== "accepted" && claim.state === "ended"
-  const state = isTorn || isOver || (claim.ambiguous && end.state === "refused") ? "ended" : end.state
-  return {
-    ...claim,
-    state,
-    // The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
-    provider: isTorn ? claim.provider : provider,
-    ambiguous,
-    leaseUntil: NO_LEASE,
-    lastAttemptAt:
-      state === "accepted" || state === "refused" ? Math.min(claim.lastAttemptAt, now) : claim.lastAttemptAt,
-    result: keptResult(state, end.result)
-  }
-}

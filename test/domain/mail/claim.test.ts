@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
+import { settledClaim, settledState } from "../../../src/domain/mail/claim-end.ts"
 import {
   type Claim,
   claimOf,
@@ -10,8 +11,6 @@ import {
   isFree,
   movedClaim,
   NO_LEASE,
-  settledClaim,
-  settledState,
   type Trail
 } from "../../../src/domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../src/domain/mail/failover.ts"

@@ -13,7 +13,8 @@ import {
   waitForKey
 } from "../../../src/application/send-queue/queued-work.ts"
 import { LogRowId } from "../../../src/domain/ids.ts"
-import { type ClaimEnd, type ClaimState, settledState } from "../../../src/domain/mail/claim.ts"
+import { type ClaimEnd, settledState } from "../../../src/domain/mail/claim-end.ts"
+import type { ClaimState } from "../../../src/domain/mail/claim.ts"
 import {
   DEFAULT_DEFER_DELAYS_SECONDS as DELAYS,
   decodeDeferredSend,

@@ -19,57 +19,56 @@ declare
 begin
   loop
     v_turn := v_turn + 1;
-    with e as materialized (
-      select x.*, row_number() over (partition by x.key_hash order by x.ord) as turn
-      from (
-        select
-          y.ord, coalesce(y.key_hash, encode(sha256(convert_to(y.idempotency_key, 'UTF8')), 'hex')) as key_hash, y.key_tag,
-          y.settle ->> 'owner' as owner, y.settle ->> 'state' as state, y.settle -> 'isRetry' = 'true' as is_retry,
-          coalesce((y.settle ->> 'ambiguous')::boolean, false) as ambiguous,
-          case jsonb_typeof(y.settle -> 'result') when 'object' then (y.settle -> 'result') || coalesce(p_learned -> y.id, '{}') end as result
-        from rows from (jsonb_to_recordset(p_entries) as (id text, key_hash text, key_tag text, idempotency_key text, settle jsonb))
-          with ordinality as y(id, key_hash, key_tag, idempotency_key, settle, ord)
-        where jsonb_typeof(y.settle) = 'object'
-      ) as x
+    with y as (
+      select x.*, coalesce(x.key_hash, encode(sha256(convert_to(x.idempotency_key, 'UTF8')), 'hex')) as key
+      from rows from (jsonb_to_recordset(p_entries) as (id text, key_hash text, key_tag text, idempotency_key text, settle jsonb))
+        with ordinality as x(id, key_hash, key_tag, idempotency_key, settle, ord)
+      where jsonb_typeof(x.settle) = 'object'
+    ), e as materialized (
+      select
+        y.key, y.key_tag, y.settle ->> 'owner' as owner, y.settle ->> 'state' as state, y.settle -> 'isRetry' = 'true' as is_retry,
+        coalesce((y.settle ->> 'ambiguous')::boolean, false) as ambiguous,
+        case jsonb_typeof(y.settle -> 'result') when 'object' then (y.settle -> 'result') || coalesce(p_learned -> y.id, '{}') end as result,
+        row_number() over (partition by y.key order by y.ord) as turn
+      from y
     ), settled as (
       update email_send_claims c set
         (state, provider, ambiguous, result, last_attempt_at, lease_until, updated_at) = (
           select
-            case when not b.ends then c.state else s.state end,
+            case when b.ends and not b.is_held then s.state else c.state end,
             -- The claim may have been taken without its owner's hearing of it, and asked another provider than it names.
-            case when not b.ends or b.torn then c.provider else coalesce(e.result ->> 'provider', c.provider) end,
-            c.ambiguous or e.ambiguous,
+            case when not b.ends or b.torn or b.is_held then c.provider else coalesce(e.result ->> 'provider', c.provider) end,
+            c.ambiguous or (e.ambiguous and not b.is_held),
             case
               when not b.ends then c.result
               -- A key that is `ended` is never reported as certainly not delivered (S2).
-              when s.state = 'ended' and e.result -> 'ok' = 'false' then e.result || '{"status": "failed", "kind": "ambiguous"}'
-              else e.result
+              when (s.state = 'ended' or b.is_held) and s.result -> 'ok' = 'false' then s.result || '{"status": "failed", "kind": "ambiguous"}'
+              else s.result
             end,
             case when b.ends and s.state in ('accepted', 'refused') then least(c.last_attempt_at, clock_timestamp()) else c.last_attempt_at end,
-            null::timestamptz, now()
+            case when b.is_held then c.lease_until end, now()
           from (
             select
               e.result is not null and c.state <> 'accepted' and (e.key_tag is null or c.tag is not distinct from e.key_tag) as ends,
-              c.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> c.provider, false) as torn
+              c.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> c.provider, false) as torn,
+              c.owner <> e.owner and c.state = 'held' and coalesce(c.lease_until > clock_timestamp(), false) as is_held,
+              case when c.state = 'held' and e.state = 'deferred' then c.result end as ended_before
           ) as b
           -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
-          -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof.
+          -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof. If the
+          -- retries of a deferral ended before it, no other retry follows: they are one chain with those of the call before.
           cross join lateral (
-            select case
+            select coalesce(b.ended_before, e.result) as result, case
               when b.torn or (c.ambiguous and e.state = 'refused') or (c.state = 'ended' and e.state <> 'accepted') then 'ended'
+              when b.ended_before is not null then 'ambiguous'
               else e.state
             end as state
           ) as s
         )
       from e
-      where c.key_hash = any (array(select y.key_hash from e as y)) and c.key_hash = e.key_hash and e.turn = v_turn
-        and (
-          (c.owner = e.owner and c.lease_until is not null)
-          -- An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). So does
-          -- the last retry of it that began while this database was away, and holds nothing.
-          or (c.state = 'deferred' and c.lease_until is null and e.result is not null and (e.key_tag is null or c.tag is not distinct from e.key_tag)
-            and (e.state = 'accepted' or (e.is_retry and c.tag is not null)))
-        )
+      where c.key_hash = any (array(select x.key from e as x)) and c.key_hash = e.key and e.turn = v_turn
+        and ((c.owner = e.owner and c.lease_until is not null)
+          or (e.result is not null and (e.key_tag is null or c.tag is not distinct from e.key_tag) and email_claim_is_over(c, e.state, e.is_retry)))
     )
     select coalesce(max(e.turn), 0) into v_turns from e;
     exit when v_turn >= v_turns;

@@ -1,11 +1,11 @@
 import { type KeyHash, KeyTag } from "../../../domain/ids.ts"
+import { settledClaim } from "../../../domain/mail/claim-end.ts"
 import {
   boundClaim,
   claimOf,
   decideClaim,
   movedClaim,
   newUse,
-  settledClaim,
   tornAt,
   type Claim
 } from "../../../domain/mail/claim.ts"

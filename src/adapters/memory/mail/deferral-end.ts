@@ -1,5 +1,6 @@
 import type { KeyHash, LogRowId } from "../../../domain/ids.ts"
-import { type Evidence, reportedClaim } from "../../../domain/mail/claim.ts"
+import { reportedClaim } from "../../../domain/mail/claim-end.ts"
+import type { Evidence } from "../../../domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../../domain/mail/failover.ts"
 import type { DeferralEnd } from "../../../domain/mail/send-result.ts"
 import { findEvidence } from "./evidence.ts"

@@ -2,13 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 
 import { WriteSql } from "../../../../src/adapters/postgres/client.ts"
-import {
-  type Claim,
-  type ClaimEnd,
-  type ClaimState,
-  NO_LEASE,
-  settledClaim
-} from "../../../../src/domain/mail/claim.ts"
+import { type ClaimEnd, settledClaim } from "../../../../src/domain/mail/claim-end.ts"
+import { type Claim, type ClaimState, NO_LEASE } from "../../../../src/domain/mail/claim.ts"
 import { resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
@@ -28,20 +23,25 @@ const ENDS = [
   ["deferred", undefined]
 ] as const satisfies ReadonlyArray<readonly [ClaimState, string | undefined]>
 
-/** How somebody else ends it after that, in the same call. */
-const THEN = [
-  [],
-  [
-    {
-      owner: "a retry",
-      state: "ended",
-      ambiguous: true,
-      isRetry: true,
-      result: resultOf("failed", "key", "ambiguous")
-    }
-  ],
-  [{ owner: "an event", state: "accepted", ambiguous: false, result: resultOf("sent", "key") }]
-] as const satisfies ReadonlyArray<ReadonlyArray<ClaimEnd>>
+const RETRY = {
+  owner: "a retry",
+  state: "ended",
+  ambiguous: true,
+  isRetry: true,
+  result: resultOf("failed", "key", "ambiguous")
+} as const satisfies ClaimEnd
+
+/** How somebody else ends it before and after that, in the same call. */
+const AROUND = [
+  { before: [], after: [] },
+  { before: [], after: [RETRY] },
+  { before: [RETRY], after: [] },
+  { before: [{ ...RETRY, state: "accepted", result: resultOf("sent", "key") }], after: [] },
+  {
+    before: [],
+    after: [{ owner: "an event", state: "accepted", ambiguous: false, result: resultOf("sent", "key") }]
+  }
+] as const satisfies ReadonlyArray<Readonly<Record<"before" | "after", ReadonlyArray<ClaimEnd>>>>
 
 interface Case {
   readonly key: string
@@ -58,7 +58,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
         YES_NO.flatMap((owned) =>
           YES_NO.flatMap((elsewhere) =>
             ENDS.flatMap(([ends, status]) =>
-              THEN.flatMap((then) =>
+              AROUND.flatMap(({ after, before }) =>
                 (["same", "another", "unsaid"] as const).map((use) => ({
                   use,
                   claim: {
@@ -75,6 +75,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
                     result: undefined
                   },
                   ends: [
+                    ...before,
                     {
                       owner: "owner",
                       state: ends,
@@ -87,7 +88,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
                               provider: elsewhere ? ("provider_b" as const) : ("provider_a" as const)
                             }
                     },
-                    ...then
+                    ...after
                   ]
                 }))
               )

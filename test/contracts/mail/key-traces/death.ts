@@ -54,6 +54,88 @@ export const deadClaims = (it: KeyTests): void => {
       })
   )
 
+  for (const [who, isAnother] of [
+    ["the process that deferred", false],
+    ["a process that knows nothing of it", true]
+  ] as const)
+    it.effect(
+      `D1: retries that ended without the claim of a dead call end its deferral, too, as ${who} hears`,
+      () =>
+        Effect.gen(function* () {
+          const { copies, pass, queued, received, scripts, spawn, storeAway, storeBack } =
+            yield* world(aFirst)
+          const mail = order()
+          scripts.provider_a.push(Effect.as(storeAway("record"), "ambiguous-lost"), "rejected")
+          const process = yield* spawn
+          assert.strictEqual((yield* process.send(mail)).status, "deferred")
+          yield* storeBack
+          yield* storeAway("beginRetry")
+          yield* (yield* spawn).retry(attemptOf(yield* queued, 1))
+          yield* storeBack
+          yield* pass(STALL_MS)
+          const caller = isAnother ? yield* spawn : process
+          scripts.provider_a.push(...Array.from({ length: 4 }, () => "ambiguous-lost" as const))
+          assert.strictEqual(
+            (yield* caller.send(mail)).status,
+            "deferred",
+            "in doubt again, with retries of its own"
+          )
+          for (const attempt of [1, 2, 3])
+            for (const message of (yield* queued).filter((one) => one.attempt === attempt))
+              yield* caller.retry(message)
+          assert.strictEqual((yield* received).provider_a, 6)
+          assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+          assert.strictEqual((yield* caller.send(mail)).status, "sent")
+          assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+        })
+    )
+
+  it.effect("S2: a refusal of the last retry ends a key whose call died before it wrote its deferral", () =>
+    Effect.gen(function* () {
+      const { pass, queued, received, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+      const mail = order()
+      scripts.provider_a.push(Effect.as(storeAway("record"), "ambiguous-lost"), "rejected")
+      const process = yield* spawn
+      assert.strictEqual((yield* process.send(mail)).status, "deferred")
+      yield* storeBack
+      yield* pass(STALL_MS)
+      yield* storeAway("beginRetry")
+      yield* (yield* spawn).retry(attemptOf(yield* queued, 1))
+      yield* storeBack
+      isDoubtful(yield* process.send(mail))
+      isDoubtful(yield* (yield* spawn).send(mail))
+      assert.deepStrictEqual(yield* received, { provider_a: 2, provider_b: 0 })
+    })
+  )
+
+  it.effect(
+    "D1: retries that end while a call has taken their key over leave no deferral behind that nobody ends",
+    () =>
+      Effect.gen(function* () {
+        const { copies, pass, queued, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+        const mail = order()
+        scripts.provider_a.push(Effect.as(storeAway("record"), "ambiguous-lost"))
+        assert.strictEqual((yield* (yield* spawn).send(mail)).status, "deferred")
+        yield* storeBack
+        yield* pass(STALL_MS)
+        const retrier = yield* spawn
+        const retries = Effect.gen(function* () {
+          yield* storeAway("beginRetry")
+          scripts.provider_a.push("rejected")
+          yield* Effect.orDie(retrier.retry(attemptOf(yield* queued, 1)))
+          yield* storeBack
+          return "ambiguous-lost" as const
+        })
+        scripts.provider_a.push(retries)
+        const caller = yield* spawn
+        assert.strictEqual((yield* caller.send(mail)).status, "deferred")
+        for (const message of yield* queued) yield* caller.retry(message)
+        assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+        assert.strictEqual((yield* caller.send(mail)).status, "sent")
+        assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+      })
+  )
+
   it.effect("MAIL-43: where the look-up holds a request back, its claim says when it leaves", () =>
     Effect.gen(function* () {
       const { copies, received, spawn, storeAway, storeBack } = yield* world(aFirst)
