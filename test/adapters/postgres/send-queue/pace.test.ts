@@ -211,7 +211,7 @@ layer(layerPostgres)("requests that are begun and ended together", (it) => {
         due_ms: at === 4 || at === 5 ? 60_000 : undefined,
         attempts: 1,
         tried: at === 4 || at === 5 ? [] : undefined,
-        result: at === 4 || at === 5 ? null : { ok: true },
+        result: at === 4 || at === 5 ? null : { ok: true, sendId: one.id },
         settle:
           at === 4 || at === 5
             ? {
@@ -234,12 +234,17 @@ layer(layerPostgres)("requests that are begun and ended together", (it) => {
               })
             ]
       )
+      // An event of the last one's message has made its row already.
+      const [early] = yield* sql<{ readonly id: string }>`
+        insert into email_log (id, status, provider, provider_message_id, from_address)
+        values (gen_random_uuid(), 'delivered', 'provider_a', 'm-0', 'noreply@postlane.test') returning id`
+      const rowIds = all.map(({ id }, at) => (at === 9 ? early!.id : id))
       const ends = yield* sql<{ readonly held: boolean; readonly send_id: string; readonly message: string }>`
         select held, send_id, provider_message_id as message
         from end_queued_emails(${JSON.stringify(entries)}::jsonb, ${JSON.stringify(rows)}::jsonb) order by ordinal`
       assert.deepStrictEqual(
         ends,
-        all.map(({ id }, at) => ({
+        rowIds.map((id, at) => ({
           held: at !== 3,
           send_id: [3, 4, 5].includes(at) ? null : id,
           message: [3, 4, 5].includes(at) ? null : `m-${9 - at}`
@@ -256,7 +261,7 @@ layer(layerPostgres)("requests that are begun and ended together", (it) => {
       )
       assert.deepStrictEqual(
         all.map(({ id }) => (queue.get(id)?.["result"] as { readonly sendId?: string } | null)?.sendId),
-        all.map(({ id }, at) => ([3, 4, 5].includes(at) ? undefined : id))
+        rowIds.map((id, at) => ([3, 4, 5].includes(at) ? undefined : id))
       )
       const claims = new Map(
         (yield* stored("email_send_claims")).map((row) => [row["key_hash"], row["state"]])
