@@ -126,9 +126,9 @@ export class EventHooks extends Context.Service<
       { readonly rows: ReadonlyArray<DeliveryRow>; readonly nextCursor: string | null },
       InvalidCursor
     >
-    /** Sends an event that has ended once more; false where there is none, or its hook is off by itself. */
+    /** Sends an event now that has ended, or waits for its next try; false where there is none, or its hook is off by itself. */
     readonly redeliver: (deliveryId: string) => Answer<boolean>
-    /** Sends a hook's dead events since then, ISO 8601, once more; how many. */
+    /** Sends a hook's events since then, ISO 8601, that are dead or wait for their next try; how many. */
     readonly redeliverFrom: (hookId: string, from: string) => Answer<number>
     /** Makes the hook of the settings what they say; undefined: there is none. */
     readonly adopt: (

@@ -356,7 +356,33 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
       }).pipe(Effect.provide(layer))
     )
 
-    it.effect("only what has ended is sent once more, and from a time only what is dead", () =>
+    it.effect(
+      "what waits for its next try is sent now, in its place and with the tries that are left to it",
+      () =>
+        Effect.gen(function* () {
+          const hooks = yield* EventHooks
+          const { id } = yield* hooks.add(NEW)
+          yield* tell("email.sent", "key:1")
+          yield* tell("email.delivered", "key:1")
+          yield* end((yield* claim())[0]!, REFUSAL)
+          const later = yield* rowsOf(id, "pending")
+          const [first] = later.filter(({ tries }) => tries === 1)
+          assert.deepStrictEqual(yield* claim(), [])
+          assert.isTrue(yield* hooks.redeliver(first!.id))
+          const [second] = yield* claim()
+          assert.deepInclude(second, { id: first!.id, tries: 2 })
+          assert.isFalse(yield* hooks.redeliver(first!.id), "it is being tried")
+          yield* end(second!, REFUSAL)
+          assert.strictEqual(yield* hooks.redeliverFrom(id, "1960-01-01T00:00:00Z"), 1)
+          const [third, ...others] = yield* claim()
+          assert.deepInclude(third, { id: first!.id, tries: 3 })
+          assert.deepStrictEqual(others, [], "the later event waits for the earlier one")
+          yield* end(third!, RECEIPT)
+          assert.deepStrictEqual(typesOf(yield* claim()), ["email.delivered"])
+        }).pipe(Effect.provide(layer))
+    )
+
+    it.effect("only what was tried is sent once more, and from a time nothing that was received", () =>
       Effect.gen(function* () {
         const hooks = yield* EventHooks
         const { id } = yield* hooks.add(NEW)

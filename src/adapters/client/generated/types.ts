@@ -1442,14 +1442,14 @@ export interface Operations {
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Sends a hook's dead events since a time once more: `POST /api/admin/event-hooks/{hookId}/redeliver` */
+  /** Sends a hook's dead events since a time once more, and now those that wait for their next try: `POST /api/admin/event-hooks/{hookId}/redeliver` */
   readonly "eventHooks.redeliverEvents": {
     readonly input: { readonly hookId: string | number; readonly body: RedeliveryRequest }
     readonly success: { readonly redelivered: number }
     readonly problem: "INVALID_REQUEST" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "EVENT_HOOK_OFF" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "UNAVAILABLE"
     readonly events: false
   }
-  /** Sends an event once more: `POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver` */
+  /** Sends an event once more, or now: `POST /api/admin/event-hooks/deliveries/{deliveryId}/redeliver` */
   readonly "eventHooks.redeliverEvent": {
     readonly input: { readonly deliveryId: string | number; readonly body?: RawBody | undefined }
     readonly success: { readonly redelivered: number }

@@ -124,13 +124,16 @@ export const redeliver = (
   isMeant: (one: HookDelivery) => boolean
 ) => {
   if (hooks.get(hookId)?.offBy === "itself") return 0
-  const meant = of(hookId).filter((one) => one.state !== "pending" && isMeant(one))
+  const waits = (one: HookDelivery) => one.tries > 0 && one.lease === undefined
+  const meant = of(hookId).filter((one) => (one.state !== "pending" || waits(one)) && isMeant(one))
   for (const one of meant) {
-    one.again ||= one.triedAt !== undefined
-    one.state = "pending"
-    one.tries = 0
+    if (one.state !== "pending") {
+      one.again ||= one.triedAt !== undefined
+      one.state = "pending"
+      one.tries = 0
+      one.endedAt = undefined
+    }
     one.dueAt = now
-    one.endedAt = undefined
   }
   return meant.length
 }
@@ -184,7 +187,12 @@ const desk = (
       atNow((now) => redeliver(tables, deliveries.get(id)?.hookId ?? "", now, (one) => one.id === id) > 0),
     redeliverFrom: (hookId, from) =>
       atNow((now) =>
-        redeliver(tables, hookId, now, (one) => one.state === "dead" && one.createdAt >= Date.parse(from))
+        redeliver(
+          tables,
+          hookId,
+          now,
+          (one) => one.state !== "delivered" && one.createdAt >= Date.parse(from)
+        )
       ),
     adopt: (settings) =>
       atNow((now) => {

@@ -191,7 +191,10 @@ export class EventHookGroup extends HttpApiGroup.make("eventHooks")
       error: [...bodyRefusals(), NotFound, Off, Unavailable]
     })
       .annotateMerge(jsonBody(4096))
-      .annotate(OpenApi.Summary, "Sends a hook's dead events since a time once more")
+      .annotate(
+        OpenApi.Summary,
+        "Sends a hook's dead events since a time once more, and now those that wait for their next try"
+      )
   )
   .add(
     HttpApiEndpoint.post("redeliverEvent", `${PATH}/deliveries/:deliveryId/redeliver`, {
@@ -200,9 +203,9 @@ export class EventHookGroup extends HttpApiGroup.make("eventHooks")
       error: [NotFound, Unavailable]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Sends an event once more",
+        summary: "Sends an event once more, or now",
         description:
-          "One that was delivered or is dead, with the same `webhook-id`. A hook that is off by itself is resumed first."
+          "One that was delivered, is dead or waits for its next try, with the same `webhook-id`. A hook that is off by itself is resumed first."
       })
     )
   )
@@ -210,7 +213,7 @@ export class EventHookGroup extends HttpApiGroup.make("eventHooks")
   .middleware(AdminAccess) {}
 
 const noHook = problem("NOT_FOUND", "There is no such event hook")
-const noDelivery = problem("NOT_FOUND", "There is no such event that has ended, or its hook is off")
+const noDelivery = problem("NOT_FOUND", "There is no such event that has been tried, or its hook is off")
 const off = problem("EVENT_HOOK_OFF", "The event hook is off: resume it first")
 const ofSettings = problem(
   "EVENT_HOOK_OF_SETTINGS",

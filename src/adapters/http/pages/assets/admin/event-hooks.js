@@ -72,7 +72,7 @@ const redeliverAll = async ({ id, url }) => {
   const from = new Date(Date.now() - 30 * 86_400_000).toISOString()
   await change(
     () => ask("POST", `${pathOf(id)}/redeliver`, { from }),
-    `Dead events are sent to ${url} again.`
+    `What was not received is sent to ${url} now.`
   )
 }
 
@@ -95,7 +95,11 @@ const buttons = (hook) => {
           `${hook.url} is ${hook.enabled ? "paused" : "on"}.`
         )
     ],
-    ["Redeliver", hook.dead > 0 && hook.offBy !== "itself", () => redeliverAll(hook)],
+    [
+      "Redeliver",
+      (hook.dead > 0 || hook.failingSince !== null) && hook.offBy !== "itself",
+      () => redeliverAll(hook)
+    ],
     ["Replace secret", !hook.fromSettings, () => rotate(hook)],
     ["Remove", !hook.fromSettings, () => remove(hook)]
   ]
@@ -174,14 +178,14 @@ const deliveryColumns = [
 const again = {
   head: "Change",
   cell: (row) =>
-    row.state === "pending"
+    row.state === "pending" && row.tries === 0
       ? NOTHING
       : button("Redeliver", {
           about: row.messageId,
           press: () =>
             void change(
               () => ask("POST", `${PATH}/deliveries/${encodeURIComponent(row.id)}/redeliver`),
-              "The event is sent again."
+              "The event is sent now."
             )
         })
 }
