@@ -57,8 +57,8 @@ export interface QueuedWork {
   unwritten: QueueMove | undefined
   /** Something was written. */
   isMoved: boolean
-  /** No provider was asked, since the turn had passed: that is no reason to ask another one. */
-  isTooLate: boolean
+  /** The queue itself answered in place of a provider: that is no reason to ask another one. */
+  isUnasked: boolean
 }
 
 /** What moves and attempts of queued requests go by. */
@@ -164,13 +164,14 @@ const asAsked = ({ outcome, providerMessageId, rowId }: RecordSend): RecordedSen
   providerMessageId
 })
 
+const reportFailed = (about: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning("a queued mail ended failed"), about)
+
 const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Effect.Effect<void> =>
   Effect.andThen(
     countSend(provider, outcome, details.category),
     outcome === "failed"
-      ? Effect.logWarning("a queued mail ended failed").pipe(
-          Effect.annotateLogs({ error, kind: errorKind, source: details.source })
-        )
+      ? reportFailed({ error, kind: errorKind, source: details.source })
       : Effect.void
   )
 
@@ -183,12 +184,14 @@ export const write = (
   work: QueuedWork,
   move: QueueMove
 ): ReturnType<SendQueue["Service"]["move"]> => {
-  const { record, writesRow } = move
+  const { isUnasked, record, writesRow } = move
   work.unwritten = move
   return Effect.andThen(onAnswered, queue.move(move)).pipe(
-    Effect.tap((moved) =>
-      moved === undefined || !writesRow || record === undefined ? Effect.void : ended(record)
-    ),
+    Effect.tap((moved) => {
+      if (moved === undefined) return Effect.void
+      if (isUnasked === true) return reportFailed({ error: move.error })
+      return writesRow && record !== undefined ? ended(record) : Effect.void
+    }),
     Effect.flatMap((moved) =>
       moved === undefined && record?.outcome === "sent" ? parts.store.record(record) : Effect.succeed(moved)
     ),
@@ -223,7 +226,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   get renewedAt() {
     return work.renewedAt
   },
-  mayFailOver: (provider) => (work.isTooLate ? Effect.succeed(false) : tokenFor(queue, work, provider)),
+  mayFailOver: (provider) => (work.isUnasked ? Effect.succeed(false) : tokenFor(queue, work, provider)),
   refusedWait: (failure, sinceFirstMs) => {
     work.refusals += 1
     work.retryAfterMs = failure.pace?.retryAfterMs
@@ -284,7 +287,7 @@ export const partsOf = (
       attempt: Effect.fnUntraced(function* (adapter, request) {
         const { provider } = request
         const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
-        work.isTooLate = why === TURN_PASSED
+        work.isUnasked = why !== undefined
         if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
         return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
           Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))

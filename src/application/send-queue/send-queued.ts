@@ -2,6 +2,7 @@ import { Effect, Option, Result } from "effect"
 
 import { LogRowId } from "../../domain/ids.ts"
 import { decodeDeferredSend } from "../../domain/mail/deferred-send.ts"
+import type { FailureKind } from "../../domain/mail/failover.ts"
 import { makeMessage } from "../../domain/mail/message.ts"
 import { EXPIRED, SET_ASIDE } from "../../domain/mail/queue.ts"
 import { decodeQueueRequest } from "../../domain/mail/read-request.ts"
@@ -27,12 +28,12 @@ import {
 /** Senders that died with a request before it is set aside: whatever it is, it may be the cause (H1). */
 const MOST_DEATHS = 2
 
-/** A request that no provider was asked for ends. */
-const refused = (work: QueuedWork, error: string): QueueMove => {
+/** A request that no provider could be asked for now ends. */
+const refused = (work: QueuedWork, error: string, kind: FailureKind = "rejected"): QueueMove => {
   const result: SendResult = {
     ok: false,
     status: "failed",
-    kind: "rejected",
+    kind,
     error,
     provider: null,
     providerMessageId: null,
@@ -41,7 +42,7 @@ const refused = (work: QueuedWork, error: string): QueueMove => {
     idempotencyKey: work.mail.idempotencyKey,
     suppressedRecipients: []
   }
-  return moveTo(work, "failed", { error, result })
+  return moveTo(work, "failed", { error, result, frees: kind === "rejected", isUnasked: true })
 }
 
 /** Why no provider may be asked. What is set aside does not go back (QUEUE-3). */
@@ -100,7 +101,7 @@ const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: Queue
 /** A retry of an ambiguous attempt. */
 const retry = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork, deferral: string) {
   const message = decodeDeferredSend(deferral)
-  if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it")
+  if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it", "ambiguous")
   yield* retryOnce(partsOf(queue, work, yield* refusalNow(queue, work)), message.value)
   if (work.isMoved || work.unwritten !== undefined) return work.unwritten
   if (work.next !== undefined) return moveTo(work, "deferred", { dueMs: work.next.delaySeconds * 1000 })

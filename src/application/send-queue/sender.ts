@@ -45,7 +45,7 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   isHeard: false,
   unwritten: undefined,
   isMoved: false,
-  isTooLate: false
+  isUnasked: false
 })
 
 /** How many requests still need a provider. A request whose end is being written no longer occupies a place, so that ends are written in larger batches. */

@@ -139,6 +139,8 @@ export interface QueueMove extends QueueLease {
   readonly result: SendResult | null
   /** The key begins a new use with the next request. */
   readonly frees: boolean
+  /** It ends, and no provider could be asked for it: event hooks are called, and the log has no row of it. */
+  readonly isUnasked?: boolean | undefined
   /** The row of the log, and the end of the claim. */
   readonly record: RecordSend | undefined
   /** Whether the row is written, or the claim alone is settled. */

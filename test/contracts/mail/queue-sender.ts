@@ -13,7 +13,7 @@ import { MailerConfig } from "../../../src/application/mail/sending.ts"
 import { QueueConfig } from "../../../src/application/send-queue/queue-config.ts"
 import { layer as layerSender, QueueSender } from "../../../src/application/send-queue/sender.ts"
 import type { Provider } from "../../../src/domain/mail/provider.ts"
-import { SET_ASIDE } from "../../../src/domain/mail/queue.ts"
+import { EXPIRED, SET_ASIDE } from "../../../src/domain/mail/queue.ts"
 import { fixedRate } from "../../../src/domain/mail/rate.ts"
 import { MailProviders, ProviderFailure, type ProviderPace } from "../../../src/ports/mail/mail-provider.ts"
 import { type ClaimEntry, MailStore } from "../../../src/ports/mail/mail-store.ts"
@@ -144,6 +144,28 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           kind: "ambiguous"
         })
         assert.lengthOf(yield* sender.copies, 1)
+      }))
+
+    test("a request that expired ends so: nobody is asked, and it does not fail over (S3, QUEUE-10)", (world) =>
+      Effect.gen(function* () {
+        const sender = yield* makeSender(world, { primary: "provider_a", fallback: "provider_b" })
+        const [queued] = yield* world.queue.enqueue([
+          {
+            request: { ...REQUEST, expiresAt: new Date(Date.now() + 60_000).toISOString() },
+            payloadHash: "unused"
+          }
+        ])
+        yield* world.advance(120_000)
+        yield* sender.send(yield* take(world, "provider_a"))
+        const row = yield* world.queue.find(queued!.id)
+        assert.deepInclude(row?.result, {
+          status: "failed",
+          kind: "unavailable",
+          error: EXPIRED,
+          provider: "provider_a",
+          failedOver: false
+        })
+        assert.lengthOf(yield* sender.copies, 0)
       }))
 
     for (const [words, refusal, none, one] of [

@@ -176,7 +176,7 @@ export const workOf = (mail: TakenMail, takenAt: number): QueuedWork => ({
   isHeard: true,
   unwritten: undefined,
   isMoved: false,
-  isTooLate: false
+  isUnasked: false
 })
 
 const deferralTexts = new Map<string, string>()

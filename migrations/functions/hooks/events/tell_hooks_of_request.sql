@@ -5,7 +5,6 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_now timestamptz := clock_timestamp();
-  v_to jsonb := q.request -> 'to';
 begin
   if any_event_hook() then
     perform tell_hooks('email.' || p_status, 'key:' || q.key_hash, v_now, jsonb_build_object(
@@ -14,7 +13,7 @@ begin
       'idempotencyKey', q.idempotency_key,
       'category', q.category,
       'source', q.request -> 'source',
-      'to', case jsonb_typeof(v_to) when 'array' then v_to else jsonb_build_array(v_to) end,
+      'to', to_jsonb(email_addresses(q.request -> 'to')),
       'status', p_status,
       'reason', q.error,
       'provider', nullif(q.provider, ''),

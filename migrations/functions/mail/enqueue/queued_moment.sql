@@ -6,7 +6,7 @@ strict
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  if p_text !~ '^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$' then
+  if p_text !~ '^\d{4}-\d\d-\d\dT\d\d:\d\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$' then
     return null;
   end if;
   return p_text::timestamptz;

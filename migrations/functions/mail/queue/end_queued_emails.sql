@@ -1,6 +1,6 @@
 -- Writes how senders' requests go on or end: the request, its row in the log and its claim in one transaction (QUEUE-7); `ordinal` counts the entries from 1.
 -- Called by `SendQueue`. Keys of an entry: queue_id, lease, state, due_ms (until the next take), provider (of the next attempt;
--- absent: as before), deferral, defers (an attempt was ambiguous now), tried (while the request continues), attempts (their number), refusals, error, result, frees (the key may be used again), settle
+-- absent: as before), deferral, defers (an attempt was ambiguous now), unasked (it ends, and no provider could be asked: it has no row), tried (while the request continues), attempts (their number), refusals, error, result, frees (the key may be used again), settle
 -- (an entry of `settle_email_claims`, where there is no row). `p_rows`: entries of `record_email_sends`, each with the `place` of its request among the entries; a request
 -- without one writes none. They are a separate parameter because extracting each one from its entry took as long as writing it. `held` is false where the request has passed to another sender: nothing was written then. Where none of them goes on, their
 -- update is the first to lock them, in the order of `lock_queued_emails`.
@@ -16,7 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := clock_timestamp();
-  v_go_on boolean := p_entries @? '$[*] ? (@.state == "queued" || @.state == "deferred")';
+  v_go_on boolean := p_entries @? '$[*] ? (@.state == "queued" || @.state == "deferred" || @.unasked == true)';
   v_held integer[] := case when v_go_on then lock_queued_emails(p_entries) end;
   v_ended integer[];
   v_rows jsonb := p_rows; v_settled jsonb;
@@ -28,9 +28,9 @@ declare
 begin
   with e as materialized (
     select x.* from rows from (jsonb_to_recordset(p_entries) as (
-      queue_id uuid, lease uuid, state text, provider text, attempts integer, refusals integer, frees boolean, error text, result jsonb
-    )) with ordinality as x(queue_id, lease, state, provider, attempts, refusals, frees, error, result, place)
-    where x.state not in ('queued', 'deferred') order by x.queue_id
+      queue_id uuid, lease uuid, state text, provider text, attempts integer, refusals integer, frees boolean, error text, result jsonb, unasked boolean
+    )) with ordinality as x(queue_id, lease, state, provider, attempts, refusals, frees, error, result, unasked, place)
+    where x.state not in ('queued', 'deferred') and x.unasked is not true order by x.queue_id
   ), ended as (
     update email_send_queue q set
       state = e.state, due_at = null, ended_at = v_now, lease = null, deaths = 0, request = null, deferral = null, tried = null,
@@ -64,7 +64,7 @@ begin
   if v_go_on then
     perform put_back_queued_email(x.entry)
     from jsonb_array_elements(p_entries) with ordinality as x(entry, place)
-    where x.place = any (v_held) and x.entry ->> 'state' in ('queued', 'deferred');
+    where x.place = any (v_held) and (x.entry ->> 'state' in ('queued', 'deferred') or x.entry -> 'unasked' = 'true');
   end if;
   for v_place in 1 .. jsonb_array_length(p_entries) loop
     v_at := array_position(v_places, v_place);

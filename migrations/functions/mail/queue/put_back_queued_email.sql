@@ -1,4 +1,5 @@
--- Puts a request back into the queue, without people who were erased meanwhile. Where no recipient is left it is cancelled. A step of `end_queued_emails`.
+-- Puts a request back into the queue, without people who were erased meanwhile. Where no recipient is left it is cancelled; one that no provider
+-- could be asked for ends. A step of `end_queued_emails`.
 create or replace function put_back_queued_email(p_entry jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -6,7 +7,7 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_state text := p_entry ->> 'state';
-  v_goes_on boolean := true;
+  v_goes_on boolean := v_state <> 'failed';
   v_row email_send_queue;
   v_request jsonb;
   v_email text;
@@ -24,6 +25,11 @@ begin
       v_goes_on := false;
     end if;
   end if;
+  if not v_goes_on then
+    v_row.request := v_request;
+    v_row.error := p_entry ->> 'error';
+    perform tell_hooks_of_request(v_row, v_state);
+  end if;
   update email_send_queue q set
     state = v_state,
     due_at = case when v_goes_on then v_now + make_interval(secs => (p_entry ->> 'due_ms')::float8 / 1000) end,
@@ -34,7 +40,7 @@ begin
     provider = coalesce(p_entry ->> 'provider', q.provider),
     attempts = coalesce(jsonb_array_length(p_entry -> 'tried'), q.attempts),
     refusals = coalesce((p_entry ->> 'refusals')::integer, q.refusals),
-    held_key = case when (p_entry ->> 'frees')::boolean or not v_goes_on then null else q.held_key end,
+    held_key = case when (p_entry ->> 'frees')::boolean or v_state = 'cancelled' then null else q.held_key end,
     request = case when v_goes_on then v_request end,
     deferral = case when v_goes_on then p_entry ->> 'deferral' end,
     tried = case when v_goes_on then nullif(p_entry -> 'tried', 'null') end,

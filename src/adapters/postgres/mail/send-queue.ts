@@ -80,6 +80,7 @@ const moveEntry = (move: QueueMove) => {
     error: move.error,
     result: move.result,
     frees: move.frees,
+    unasked: move.isUnasked,
     settle: settles && {
       id: settles.id,
       key_hash: settles.key_hash,
