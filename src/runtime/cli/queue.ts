@@ -147,13 +147,22 @@ const switching = (name: "pause" | "resume", about: string) =>
         const { user } = yield* Shell
         const chosen = Option.getOrUndefined(input.category)
         const isPaused = name === "pause"
-        const changed = yield* onQueue((queue) =>
-          queue.pause({ category: chosen, actor: `cli:${user}`, isPaused })
+        const { changed, overview } = yield* onQueue((queue) =>
+          Effect.all({
+            changed: queue.pause({ category: chosen, actor: `cli:${user}`, isPaused }),
+            overview: queue.overview
+          })
         )
         const now = isPaused ? "paused" : "not paused"
+        // A category and the whole are paused each by itself (QUEUE-8).
+        const others = overview.paused.filter(({ scope }) => chosen === undefined || scope === "*")
+        const rest = isPaused ? [] : holds({ ...overview, pace: [], paused: others })
         yield* print({
           json: { scope: chosen ?? "*", paused: isPaused, changed },
-          text: `The send queue is ${changed ? "" : "already "}${now}: ${chosen ?? "everything"}.`
+          text: [
+            `The send queue is ${changed ? "" : "already "}${now}: ${chosen ?? "everything"}${rest.length > 0 ? ", but for another pause" : ""}.`,
+            ...rest
+          ].join("\n")
         })
       })
     )

@@ -92,7 +92,18 @@ describe("postlane queue", () => {
         assert.strictEqual((yield* postlane("pause")).out, "The send queue is paused: everything.")
         assert.strictEqual((yield* postlane("pause")).out, "The send queue is already paused: everything.")
         assert.match((yield* postlane()).out, /^Paused: everything, since .* UTC, by cli:tester\.$/m)
-        assert.strictEqual((yield* postlane("resume")).out, "The send queue is not paused: everything.")
+        assert.match(
+          (yield* postlane("resume", "--category", "auth")).out,
+          /^The send queue is already not paused: auth, but for another pause\.\nPaused: everything, since .*$/
+        )
+        assert.match(
+          (yield* postlane("resume")).out,
+          /^The send queue is not paused: everything, but for another pause\.\nPaused: marketing, since .*$/
+        )
+        assert.strictEqual(
+          (yield* postlane("resume", "--category", "auth")).out,
+          "The send queue is already not paused: auth."
+        )
         const { paused } = jsonOf<Listed>(yield* postlane("list", "--json"))
         assert.deepStrictEqual(
           paused.map(({ scope }) => scope),
