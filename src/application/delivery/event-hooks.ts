@@ -9,6 +9,9 @@ import { uptime } from "../uptime.ts"
 const MAX_TRIES = 128
 const MAX_TRIES_OF_HOOK = 32
 
+/** Places that hooks which answer always find, however many receivers are slow at once. */
+const SPARE_TRIES = 32
+
 /** Longer than a try with its look-up: what a process that died was sending is sent again after it. */
 const LEASE_MS = (RECEIPT_WITHIN_SECONDS + 15) * 1_000
 
@@ -66,7 +69,14 @@ const makeDispatcher = Effect.gen(function* () {
     if (limit <= 0) return 0
     placeIsFree = false
     const lease = yield* random.uuidV7()
-    const claimed = yield* hooks.claim({ lease, leaseMs: LEASE_MS, limit, each: MAX_TRIES_OF_HOOK, busy })
+    const claimed = yield* hooks.claim({
+      lease,
+      leaseMs: LEASE_MS,
+      limit,
+      each: MAX_TRIES_OF_HOOK,
+      busy,
+      spare: SPARE_TRIES
+    })
     for (const delivery of claimed) {
       count(delivery.hookId, 1)
       yield* FiberSet.run(underWay, attempt(lease)(delivery))

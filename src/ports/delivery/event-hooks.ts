@@ -89,6 +89,8 @@ export interface ClaimRequest {
   /** Tries at once of one hook, and what the caller tries already of each. */
   readonly each: number
   readonly busy: ReadonlyMap<string, number>
+  /** The last places of the limit, which are for hooks that answer, one each. */
+  readonly spare?: number | undefined
 }
 
 type Answer<A, E = never> = Effect.Effect<A, StoreUnavailable | E>

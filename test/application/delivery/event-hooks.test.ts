@@ -21,13 +21,14 @@ const world = (post: HookSender["Service"]["post"]) =>
 const typeOf = (body: string) => (JSON.parse(body) as { readonly type: string }).type
 
 describe("the dispatcher of event hooks (O1, O2)", () => {
-  it.effect("a receiver that never answers delays no other", () => {
+  it.effect("receivers that never answer delay no other, many at once neither", () => {
     const quick: Array<string> = []
     const served = Deferred.makeUnsafe<void>()
     return Effect.gen(function* () {
       const hooks = yield* EventHooks
       const { tell } = yield* HookEvents
-      yield* hooks.add({ url: "https://slow.test/", types: ["*"], enabled: true })
+      for (const name of ["a", "b", "c", "d", "e", "f"])
+        yield* hooks.add({ url: `https://slow-${name}.test/`, types: ["*"], enabled: true })
       yield* hooks.add({ url: "https://quick.test/", types: ["*"], enabled: true })
       for (let count = 0; count < 500; count++) yield* tell("email.sent", `key:${count}`)
       const dispatcher = yield* Effect.forkChild(dispatchEventHooks)

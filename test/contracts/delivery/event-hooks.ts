@@ -207,6 +207,28 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
       }).pipe(Effect.provide(layer))
     )
 
+    it.effect("O2: the last places are for hooks that answer, one each (EVENT-82)", () =>
+      Effect.gen(function* () {
+        const hooks = yield* EventHooks
+        const failing = yield* hooks.add({ ...NEW, types: ["email.*"] })
+        const quick = yield* hooks.add({ ...NEW, types: ["conversion.*"] })
+        for (let count = 0; count < 10; count++) {
+          yield* tell("email.sent", `key:${count}`)
+          yield* tell("conversion.failed", `document:${count}`)
+        }
+        const [first] = yield* claim({ limit: 3, spare: 2, busy: new Map([[quick.id, 100]]) })
+        assert.strictEqual(first?.hookId, failing.id)
+        yield* end(first!, REFUSAL)
+        const scarce = yield* claim({ limit: 2, spare: 2 })
+        assert.deepStrictEqual(
+          scarce.map(({ hookId }) => hookId),
+          [quick.id]
+        )
+        assert.lengthOf(yield* claim({ limit: 2, spare: 2, busy: new Map([[quick.id, 1]]) }), 0)
+        assert.lengthOf(yield* claim({ limit: 5, spare: 2 }), 3)
+      }).pipe(Effect.provide(layer))
+    )
+
     it.effect(
       "five days without a receipt switch a hook off: its events die, and are sent again from a time",
       () =>

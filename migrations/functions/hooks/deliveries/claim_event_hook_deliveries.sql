@@ -1,9 +1,10 @@
 -- Claims events that are due under a lease (`p_lease`, for `p_for`): by pending rows, since a cursor over their numbers would pass over
 -- what commits late. Of one subject only the first that is still to be received, or what was redelivered. Of a hook at most `p_each`,
 -- less what the caller is trying already (`p_busy`: hook and count), and one at a time of a hook that does not answer, so that
--- receivers that do never wait for it. Counts a try. The settings, and how a subject is looked for, as in `write_hook_deliveries`.
+-- receivers that do never wait for it. The last `p_spare` of `p_limit` are for hooks that answer, one each: however many receivers
+-- are slow at once, they leave these. Counts a try. The settings, and how a subject is looked for, as in `write_hook_deliveries`.
 create or replace function claim_event_hook_deliveries(
-  p_lease uuid, p_for interval, p_limit integer, p_each integer, p_busy jsonb default '{}'
+  p_lease uuid, p_for interval, p_limit integer, p_each integer, p_busy jsonb default '{}', p_spare integer default 0
 )
 returns table (
   id uuid, hook_id uuid, message_id text, body text, tries integer, url text, secret text, old_secret text
@@ -19,6 +20,8 @@ as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_from uuid := gen_random_uuid();
+  v_is_scarce boolean := p_limit <= p_spare;
+  v_limit integer := case when v_is_scarce then p_limit else p_limit - p_spare end;
 begin
   return query
   with open as materialized (
@@ -30,13 +33,17 @@ begin
       (select x.id, x.failing_since from event_hooks x where x.off_by is null and x.id < v_from order by x.id)
     ) as h
     cross join lateral (
-      select least(p_limit, case when h.failing_since is null then p_each else 1 end - coalesce((p_busy ->> h.id::text)::integer, 0))
+      select least(v_limit, case
+        when h.failing_since is null and not v_is_scarce then p_each
+        when h.failing_since is null or not v_is_scarce then 1
+        else 0
+      end - coalesce((p_busy ->> h.id::text)::integer, 0))
     ) as p(places)
     cross join lateral (
       select from event_hook_deliveries d where d.hook_id = h.id and d.state = 'pending' and d.next_at <= v_now limit 1
     ) as due
     where p.places > 0
-    limit p_limit
+    limit v_limit
   ), due as (
     select x.id
     from open h
@@ -51,11 +58,11 @@ begin
           limit 1
         ) is not true)
       order by d.next_at, d.sequence
-      limit least(h.places, ceil(2.0 * p_limit / (select count(*) from open)))
+      limit least(h.places, ceil(2.0 * v_limit / (select count(*) from open)))
       for update skip locked
     ) as x
     order by row_number() over (partition by h.id order by x.next_at), x.next_at
-    limit p_limit
+    limit v_limit
   ), claimed as (
     update event_hook_deliveries d set lease = p_lease, next_at = v_now + p_for, tries = d.tries + 1, tried_at = v_now
     from due where d.id = due.id

@@ -26,13 +26,18 @@ const DAY_MS = 86_400_000
 /** What a claim gives now: of one subject one after the other, and no more of a hook than it has places. */
 export const claimable = (
   { hooks, of }: HookTables,
-  { busy, each, limit }: Pick<ClaimRequest, "busy" | "each" | "limit">,
+  { busy, each, limit, spare = 0 }: Pick<ClaimRequest, "busy" | "each" | "limit" | "spare">,
   now: number
-) =>
-  [...hooks.values()]
+) => {
+  const isScarce = limit <= spare
+  const placesOf = ({ failingSince }: Hook) => {
+    if (failingSince === undefined) return isScarce ? 1 : each
+    return isScarce ? 0 : 1
+  }
+  return [...hooks.values()]
     .filter(({ offBy }) => offBy === null)
     .flatMap((hook) => {
-      const places = (hook.failingSince === undefined ? each : 1) - (busy.get(hook.id) ?? 0)
+      const places = placesOf(hook) - (busy.get(hook.id) ?? 0)
       /** Subjects with an event before, which these wait for. */
       const waitedFor = new Set<string>()
       return of(hook.id)
@@ -45,7 +50,8 @@ export const claimable = (
         .slice(0, Math.max(0, places))
         .map((one) => ({ hook, one }))
     })
-    .slice(0, limit)
+    .slice(0, isScarce ? limit : limit - spare)
+}
 
 /** The secrets that were replaced, and still sign. */
 const oldSecrets = ({ old }: Pick<Hook, "old">, now: number): ReadonlyArray<string> =>

@@ -170,14 +170,14 @@ const makeWork = Effect.gen(function* () {
   const ends = yield* makeEnds
   return {
     // Not repeated: where the answer is lost, the events are due again once the lease ends.
-    claim: ({ busy, each, lease, leaseMs, limit }: ClaimRequest) =>
+    claim: ({ busy, each, lease, leaseMs, limit, spare = 0 }: ClaimRequest) =>
       Effect.map(
         ask.rows(
           "claimHookDeliveries",
           Claimed,
           sql`select * from claim_event_hook_deliveries(
             ${lease}::uuid, ${leaseMs} * interval '1 millisecond', ${limit}::int, ${each}::int,
-            ${JSON.stringify(Object.fromEntries(busy))}::jsonb
+            ${JSON.stringify(Object.fromEntries(busy))}::jsonb, ${spare}::int
           )`
         ),
         (rows) => rows.map(claimedOf)
