@@ -9,6 +9,7 @@ set enable_seqscan = off
 as $$
 declare
   q email_send_queue;
+  v_is_in_hand boolean;
 begin
   -- Written, not only locked, before the key is looked at: who queues the same key meanwhile waits for the end of this. Else a direct send could
   -- claim the key in between, and a request that is queued after that would be this one.
@@ -16,11 +17,19 @@ begin
   if not found then
     return (select x.state from email_send_queue x where x.id = p_queue_id);
   end if;
-  perform from email_send_claims c
-  where c.key_hash = q.key_hash and clock_timestamp() - c.last_attempt_at < interval '24 hours' and (
-    c.state in ('accepted', 'deferred') or c.ambiguous or (c.state = 'held' and (c.leaving or c.lease_until > clock_timestamp())))
-  for share;
-  if found then
+  begin
+    perform from email_send_claims c
+    where c.key_hash = q.key_hash and clock_timestamp() - c.last_attempt_at < interval '24 hours' and (
+      c.state in ('accepted', 'deferred') or c.ambiguous or (c.state = 'held' and (c.leaving or c.lease_until > clock_timestamp())))
+    for share;
+    v_is_in_hand := found;
+    if v_is_in_hand then
+      -- Lets go of the claim: while the caller's transaction is open, the send could not write its end.
+      raise sqlstate 'PL001';
+    end if;
+  exception when sqlstate 'PL001' then null;
+  end;
+  if v_is_in_hand then
     -- It takes the end that its key has.
     update email_send_queue x set due_at = least(x.due_at, clock_timestamp()) where x.id = q.id;
     return q.state;
