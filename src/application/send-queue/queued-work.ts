@@ -137,7 +137,7 @@ export const moveOf = (queue: Pacing, work: QueuedWork, row: RecordSend): QueueM
       provider: next.message.request.provider,
       deferral: deferredJson(next.message),
       tried,
-      error,
+      error: error ?? row.attempts.at(-1)?.reason ?? null,
       record: row
     })
   }
