@@ -106,7 +106,8 @@ it.live(
 it.live("a request that is being sent while its person is erased does not go back into the queue", () =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { enqueue, erase, kept, queue, take } = yield* makeWorld
+      const { enqueue, erase, kept, queue, sql, take } = yield* makeWorld
+      yield* sql`insert into event_hooks (url, secret) values ('https://shop.test/hooks', new_hook_secret())`
       const alone = yield* enqueue({})
       const shared = yield* enqueue({ to: [GONE, "b@x.test"] })
       const taken = yield* take
@@ -118,6 +119,11 @@ it.live("a request that is being sent while its person is erased does not go bac
       assert.deepStrictEqual(
         again.map(({ id, request }) => [id, Reflect.get(Object(request), "to")]),
         [[shared.id, ["b@x.test"]]]
+      )
+      assert.deepStrictEqual(
+        yield* sql`select body::jsonb -> 'data' ->> 'queueId' as id, body::jsonb -> 'data' -> 'to' as "to"
+          from event_hook_deliveries where type = 'email.cancelled'`,
+        [{ id: alone.id, to: [] }]
       )
       assert.deepStrictEqual(yield* kept, [])
     })
