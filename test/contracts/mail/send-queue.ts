@@ -294,6 +294,22 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.isAtLeast((yield* take(world, { paces })).mails.length, 20)
       }))
 
+    test("Q5: direct sends that are refused all the time leave the queue its token, too", (world) =>
+      Effect.gen(function* () {
+        const paces: ReadonlyArray<PaceLimit> = [{ provider: "provider_a", rate: 2, least: 2, most: null }]
+        yield* enqueue(world, ...Array.from({ length: 100 }, () => ({})))
+        yield* take(world, { paces })
+        yield* world.advance(1_000)
+        let taken = 0
+        for (let step = 0; step < 50; step += 1) {
+          yield* world.advance(200)
+          yield* world.inItsTime(world.queue.heard(paces[0]!, 5, { holdMs: 1_000 }))
+          taken += (yield* take(world, { paces })).mails.length
+        }
+        assert.isAtLeast(taken, 3)
+        assert.isAtMost(taken, 6)
+      }))
+
     test("Q5: what the provider says lowers its usual rate, too, and not below the least of its kind", (world) =>
       Effect.gen(function* () {
         for (const [least, tokens] of [
