@@ -170,9 +170,7 @@ const reportFailed = (about: Readonly<Record<string, unknown>>): Effect.Effect<v
 const ended = ({ details, error, errorKind, outcome, provider }: RecordSend): Effect.Effect<void> =>
   Effect.andThen(
     countSend(provider, outcome, details.category),
-    outcome === "failed"
-      ? reportFailed({ error, kind: errorKind, source: details.source })
-      : Effect.void
+    outcome === "failed" ? reportFailed({ error, kind: errorKind, source: details.source }) : Effect.void
   )
 
 /**

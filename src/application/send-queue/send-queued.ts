@@ -101,7 +101,8 @@ const firstAttempt = Effect.fnUntraced(function* (queue: QueueParts, work: Queue
 /** A retry of an ambiguous attempt. */
 const retry = Effect.fnUntraced(function* (queue: QueueParts, work: QueuedWork, deferral: string) {
   const message = decodeDeferredSend(deferral)
-  if (Option.isNone(message)) return refused(work, "its retry cannot be read: a newer release wrote it", "ambiguous")
+  if (Option.isNone(message))
+    return refused(work, "its retry cannot be read: a newer release wrote it", "ambiguous")
   yield* retryOnce(partsOf(queue, work, yield* refusalNow(queue, work)), message.value)
   if (work.isMoved || work.unwritten !== undefined) return work.unwritten
   if (work.next !== undefined) return moveTo(work, "deferred", { dueMs: work.next.delaySeconds * 1000 })

@@ -27,7 +27,9 @@ it.live(
       yield* world.start
       yield* world.inState(deferred.id, "deferred")
       const unreadable = { ...request("order-3"), attachments: [{ filename: "a.txt", content: "%" }] }
-      const put = world.sql<{ readonly id: QueueId }>`select enqueue_email(${JSON.stringify(unreadable)}::text::jsonb) as id`
+      const put = world.sql<{
+        readonly id: QueueId
+      }>`select enqueue_email(${JSON.stringify(unreadable)}::text::jsonb) as id`
       const [failed] = yield* put
       yield* world.inState(failed!.id, "failed")
       const rows = yield* world.sql`

@@ -134,20 +134,22 @@ layer(layerPostgres)("requests of the queue that meet", (it) => {
     })
   )
 
-  it.effect("Q2: a refused cancel in a transaction that stays open does not keep the direct send from its end", () =>
-    Effect.gen(function* () {
-      yield* clear
-      const sql = yield* WriteSql
-      const [id = ""] = yield* enqueue({ ...MAIL, idempotencyKey: "order" })
-      yield* call("begin_email_sends", [
-        { ...claimOf({ id, lease: "direct", idempotency_key: "order" }), owner: "direct" }
-      ])
-      const ended = yield* whileOpen(
-        sql`select cancel_email(${id}::uuid) as state`,
-        sql`select state from email_send_claims for update nowait`
-      )
-      assert.deepStrictEqual(ended, [{ state: "held" }])
-    })
+  it.effect(
+    "Q2: a refused cancel in a transaction that stays open does not keep the direct send from its end",
+    () =>
+      Effect.gen(function* () {
+        yield* clear
+        const sql = yield* WriteSql
+        const [id = ""] = yield* enqueue({ ...MAIL, idempotencyKey: "order" })
+        yield* call("begin_email_sends", [
+          { ...claimOf({ id, lease: "direct", idempotency_key: "order" }), owner: "direct" }
+        ])
+        const ended = yield* whileOpen(
+          sql`select cancel_email(${id}::uuid) as state`,
+          sql`select state from email_send_claims for update nowait`
+        )
+        assert.deepStrictEqual(ended, [{ state: "held" }])
+      })
   )
 
   it.effect("QUEUE-8: one that two admins cancel at once is written down once", () =>
