@@ -27,6 +27,7 @@ const claim = (
     readonly lease?: string
     readonly limit?: number
     readonly each?: number
+    readonly spare?: number
     readonly busy?: ReadonlyMap<string, number>
   } = {}
 ) =>

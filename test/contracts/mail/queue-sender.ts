@@ -1,7 +1,7 @@
 /**
  * `SendQueue` and `MailStore` under the sender: what became of a request whose sender died, or stood still.
  *
- * Adapters: memory, postgres. Rules: H1, Q1, QUEUE-3, QUEUE-10, S4.
+ * Adapters: memory, postgres. Rules: H1, Q1, QUEUE-3, QUEUE-10, S3, S4.
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"

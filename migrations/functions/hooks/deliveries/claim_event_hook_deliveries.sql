@@ -33,11 +33,8 @@ begin
       (select x.id, x.failing_since from event_hooks x where x.off_by is null and x.id < v_from order by x.id)
     ) as h
     cross join lateral (
-      select least(v_limit, case
-        when h.failing_since is null and not v_is_scarce then p_each
-        when h.failing_since is null or not v_is_scarce then 1
-        else 0
-      end - coalesce((p_busy ->> h.id::text)::integer, 0))
+      select least(v_limit, case (h.failing_since is null)::integer + (not v_is_scarce)::integer when 2 then p_each when 1 then 1 else 0 end
+        - coalesce((p_busy ->> h.id::text)::integer, 0))
     ) as p(places)
     cross join lateral (
       select from event_hook_deliveries d where d.hook_id = h.id and d.state = 'pending' and d.next_at <= v_now limit 1

@@ -17,7 +17,7 @@ as $$
       greatest(x.free_at, clock_timestamp()) + p_asked * make_interval(secs => 1 / greatest(email_rate(p_rate, p_least, p_most, coalesce(excluded.rate, x.rate)), 0.1)),
       greatest(x.free_at, clock_timestamp() + interval '1 second')),
     rate = coalesce(excluded.rate, x.rate),
-    -- What direct sends are told while the provider is held prolongs nothing: without an end the queue would never get its own token.
+    -- What direct sends get while the provider is held prolongs nothing: without an end the queue would never get its own token.
     held_until = case when p_asked > 0 and x.held_until > clock_timestamp() then x.held_until
       else greatest(x.held_until, excluded.held_until) end
 $$;

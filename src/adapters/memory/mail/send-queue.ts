@@ -239,7 +239,7 @@ export const heard = (
     Math.max(pace.freeAt, now + SILENT_MS)
   )
   pace.rate = said.ratePerSecond ?? pace.rate
-  // What direct sends are told while the provider is held prolongs nothing: without an end the queue would never get its own token.
+  // What direct sends get while the provider is held prolongs nothing: without an end the queue would never get its own token.
   const isProlonged = asked > 0 && pace.heldUntil !== undefined && pace.heldUntil > now
   if (said.holdMs !== undefined && !isProlonged)
     pace.heldUntil = Math.max(pace.heldUntil ?? now, now + said.holdMs)
