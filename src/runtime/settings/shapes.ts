@@ -190,21 +190,30 @@ const decodable = address(
   "must have %25 for each % of a user name, a password or a database's name"
 )
 
+const SSL_MODES = /^(?:disable|allow|prefer|require|verify-ca|verify-full)$/
+
 /** A `postgres:` URL with a host and a database; it may hold a password. */
-export const databaseUrl = parsed("must look like postgres://user@host:5432/database", (value) => {
-  const url = urlOf(value)
-  const isComplete =
-    url !== undefined &&
-    /^postgres(?:ql)?:$/.test(url.protocol) &&
-    url.hostname !== "" &&
-    url.pathname.length > 1
-  return isComplete ? value : undefined
-}).check(
+export const databaseUrl = parsed(
+  "must look like postgres://user@host:5432/database, with one host",
+  (value) => {
+    const url = urlOf(value)
+    const isComplete =
+      url !== undefined &&
+      /^postgres(?:ql)?:$/.test(url.protocol) &&
+      url.hostname !== "" &&
+      ![url.hostname, url.searchParams.get("host")].some((host) => host?.includes(",")) &&
+      url.pathname.length > 1
+    return isComplete ? value : undefined
+  }
+).check(
   decodable,
-  // The driver passes over parameters that it does not know: the password would be sent unencrypted.
+  // The driver passes over parameters that it does not know: the password would be sent unencrypted. Of a mode that it does not know it
+  // makes a database that never answers.
   address(
     ({ searchParams }) =>
-      ![...searchParams.keys()].some((name) => name !== "sslmode" && /ssl|tls/i.test(name)),
+      [...searchParams].every(([name, value]) =>
+        name === "sslmode" ? SSL_MODES.test(value) : !/ssl|tls/i.test(name)
+      ),
     "must ask for TLS by sslmode=require, and by no other parameter; Node reads the authority of a certificate from NODE_EXTRA_CA_CERTS"
   )
 )

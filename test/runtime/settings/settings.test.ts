@@ -275,6 +275,19 @@ describe("settings", () => {
     }
   })
 
+  it("a list of hosts, which the driver would take for one name, is refused", () => {
+    for (const url of [
+      "postgres://u@one,two/d",
+      "postgres://u@one,two:5432/d",
+      "postgres://u@one:5432,two:5432/d",
+      "postgres://u@one/d?host=one,two"
+    ]) {
+      const [problem, ...more] = Result.getOrThrow(Result.flip(decodeSettings({ DB_URL: url }, EMBEDDED)))
+      assert.deepStrictEqual([problem?.setting, more], ["DB_URL", []], url)
+      assert.include(problem?.message, "one host")
+    }
+  })
+
   it("a way to ask for TLS that the driver passes over is refused, with what to write", () => {
     for (const [parameter, works] of [
       ["ssl=true", false],
@@ -283,6 +296,8 @@ describe("settings", () => {
       ["sslrootcert=/etc/ca.pem", false],
       ["sslmode=require&sslcert=/c", false],
       ["tls=1", false],
+      ["sslmode=no-verify", false],
+      ["sslmode", false],
       ["sslmode=verify-full", true],
       ["connect_timeout=5&application_name=ssl", true],
       ["", true]
