@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgPool } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-import { makePipelined } from "./pipelined.ts"
+import { makeExclusive, makePipelined } from "./pipelined.ts"
 
 /** Where and how to connect. */
 export interface PostgresOptions {
@@ -45,7 +45,7 @@ const READ_CONNECTION_TTL = "20 seconds"
  * The client for the queries that a send waits for: suppressions, its claim, its evidence. Nothing else runs here: a send gives up
  * its look-up after a time limit and goes out without it, and no other query may cause that.
  */
-export class SendSql extends Context.Service<SendSql, PgClient.PgClient>()(
+export class SendSql extends Context.Service<SendSql, SqlClient.SqlClient>()(
   "postlane/adapters/postgres/SendSql"
 ) {}
 
@@ -61,12 +61,12 @@ export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()(
  * For reads that may take long: searches, counts, exports, statistics, whatever admins read. Each is planned for its own values. An
  * interrupted statement is cancelled on the server.
  */
-export class SlowSql extends Context.Service<SlowSql, PgClient.PgClient>()(
+export class SlowSql extends Context.Service<SlowSql, SqlClient.SqlClient>()(
   "postlane/adapters/postgres/SlowSql"
 ) {}
 
 /** For writes and transactions: each has a connection to itself, or every commit would wait for the one before it. */
-export class WriteSql extends Context.Service<WriteSql, PgClient.PgClient>()(
+export class WriteSql extends Context.Service<WriteSql, SqlClient.SqlClient>()(
   "postlane/adapters/postgres/WriteSql"
 ) {}
 
@@ -91,7 +91,7 @@ const placeOf = (text: string) => {
   }
 }
 
-const config = (options: PostgresOptions): PgClient.PgPoolConfig => ({
+const config = (options: PostgresOptions): PgPool.Config => ({
   url: options.url,
   ...placeOf(Redacted.value(options.url)),
   password: holdsPassword(Redacted.value(options.url)) ? undefined : options.password,
@@ -108,7 +108,7 @@ export type Clients = SendSql | ReadSql | SlowSql | WriteSql
 
 /** All clients, each with its own pool. Connections open on first use: a server that is down fails calls, not the start. */
 export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> => {
-  const plain = (maxConnections: number) => PgClient.make({ ...config(options), maxConnections })
+  const plain = (maxConnections: number) => makeExclusive({ ...config(options), maxConnections })
   return Layer.mergeAll(
     Layer.effect(SendSql, plain(options.maxSendConnections ?? MAX_SEND_CONNECTIONS)),
     Layer.effect(
@@ -121,7 +121,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> 
     ),
     Layer.effect(
       SlowSql,
-      PgClient.make({
+      makeExclusive({
         ...config(options),
         // A prepared statement is soon planned for no value: a rare status would be looked for in all rows, as a common one is.
         prepare: false,
@@ -135,7 +135,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<Clients, SqlError> 
 /** All tags on one connection: for a request on the edge, or a command that runs once. */
 export const layerSingle = (options: PostgresOptions): Layer.Layer<Clients, SqlError> =>
   Layer.effectContext(
-    Effect.map(PgClient.make({ ...config(options), maxConnections: 1 }), (client) =>
+    Effect.map(makeExclusive({ ...config(options), maxConnections: 1 }), (client) =>
       Context.make(SendSql, client).pipe(
         Context.add(ReadSql, client),
         Context.add(SlowSql, client),
@@ -144,10 +144,8 @@ export const layerSingle = (options: PostgresOptions): Layer.Layer<Clients, SqlE
     )
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** The write client under the tags that the migrator and Effect's own SQL modules require. */
-export const layerSqlClient: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, never, WriteSql> =
-  Layer.effectContext(
-    Effect.map(WriteSql, (client) =>
-      Context.make(PgClient.PgClient, client).pipe(Context.add(SqlClient.SqlClient, client))
-    )
-  )
+/** The write client under the tag that the migrator and Effect's own SQL modules require. */
+export const layerSqlClient: Layer.Layer<SqlClient.SqlClient, never, WriteSql> = Layer.effect(
+  SqlClient.SqlClient,
+  WriteSql
+)

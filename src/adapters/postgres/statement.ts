@@ -21,7 +21,8 @@ const OUTAGE_CLASSES = new Set(["53", "57", "58", "XX"])
 /** The server is a standby: a fail-over is under way. An upgrade dropped a function in the middle of a call: the next one runs without it. */
 const STATES_OF_CHANGE = new Set(["25006", "42883"])
 
-const sqlState = (error: SqlError): string => {
+/** The SQLSTATE of a failed statement; empty where the database gave none. */
+export const sqlState = (error: SqlError): string => {
   const { cause } = error.reason
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }

@@ -2,10 +2,19 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { Context, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { isSqlError } from "effect/sql/SqlError"
 
-import { SlowSql, layerSingle, ReadSql, WriteSql } from "../../../src/adapters/postgres/client.ts"
+import {
+  SlowSql,
+  layer as layerClients,
+  layerSingle,
+  ReadSql,
+  SendSql,
+  WriteSql
+} from "../../../src/adapters/postgres/client.ts"
 import * as MailStores from "../../../src/adapters/postgres/mail/mail-store.ts"
+import { sqlState } from "../../../src/adapters/postgres/statement.ts"
 import { KeyHash } from "../../../src/domain/ids.ts"
 import { MailStore } from "../../../src/ports/mail/mail-store.ts"
 import { layerPostgres, TestDatabase } from "../../support/postgres/postgres.ts"
@@ -92,6 +101,37 @@ layer(Layer.fresh(layerPostgres), { excludeTestServices: true })("shared connect
         { concurrency: "unbounded" }
       )
       assert.isBelow(held, 10 * READERS)
+    })
+  )
+})
+
+layer(Layer.fresh(layerPostgres), { excludeTestServices: true })("a database that takes no writes", (it) => {
+  it.effect("its sessions are replaced: they would stay so after a fail-over, or once it takes writes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const admin = yield* WriteSql
+      const database = admin.literal(new URL(url).pathname.slice(1))
+      yield* admin`alter database ${database} set default_transaction_read_only = on`
+      const clients = yield* Layer.build(Layer.fresh(layerClients({ url: Redacted.make(url) })))
+      const all = [
+        Context.get(clients, SendSql),
+        Context.get(clients, ReadSql),
+        Context.get(clients, SlowSql),
+        Context.get(clients, WriteSql)
+      ]
+      const writes = all.flatMap((sql) => {
+        const write = sql`create table if not exists written (at int)`
+        return [write, sql.withTransaction(write)]
+      })
+      for (const write of writes) {
+        const error = yield* Effect.flip(write)
+        assert.strictEqual(isSqlError(error) ? sqlState(error) : error, "25006")
+      }
+      yield* admin`alter database ${database} reset default_transaction_read_only`
+      // The first statement may still be of a session from before.
+      for (const write of writes)
+        yield* Effect.retry(write, Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 100 })))
+      for (const write of writes) yield* write
     })
   )
 })

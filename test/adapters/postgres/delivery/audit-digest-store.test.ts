@@ -114,7 +114,7 @@ describe("digests on PostgreSQL", () => {
         yield* mail("sent", to, undefined, "a@x.test")
         yield* sql`insert into admin_audit_log (action, actor, target, details, created_at) values
         ('email_unsuppress', 'admin', 'q@x.test', '{}', ${iso(from + 3 * HOUR)}),
-        ('refund', 'admin', null, ${sql.json({ customer_id: DAILY })}, ${iso(from + 4 * HOUR)}),
+        ('refund', 'admin', null, jsonb_build_object('customer_id', ${DAILY}::text), ${iso(from + 4 * HOUR)}),
         ('email_unsuppress', 'admin', 'late@x.test', '{}', ${iso(to)})`
         const whole = yield* store.activity({ period, customer: undefined, limit: 3 })
         assert.deepStrictEqual(whole.counts, {

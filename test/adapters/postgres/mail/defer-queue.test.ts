@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import {
   Context,
@@ -15,6 +14,7 @@ import {
   Schema,
   Scope
 } from "effect"
+import type { SqlClient } from "effect/sql"
 import { afterAll, beforeAll } from "vitest"
 
 import { layer as layerClients, WriteSql } from "../../../../src/adapters/postgres/client.ts"
@@ -27,7 +27,7 @@ import { startTcpProxy } from "../../../support/processes/tcp-proxy.ts"
 
 const scope = Scope.makeUnsafe()
 let url = ""
-let admin: PgClient.PgClient
+let admin: SqlClient.SqlClient
 let serial = 0
 
 /** The application's client, with a pool of its own; parts of the database's address can differ. */
@@ -51,7 +51,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const freshName = () => QueueName.make(`test-${process.pid}-${++serial}`)
 
-const open = (sql: PgClient.PgClient, name: QueueName, visibilitySeconds = 30) =>
+const open = (sql: SqlClient.SqlClient, name: QueueName, visibilitySeconds = 30) =>
   Layer.build(
     Layer.fresh(layer({ name, visibilitySeconds })).pipe(Layer.provide(Layer.succeed(WriteSql, sql)))
   ).pipe(Effect.map(Context.get(DeferQueue)))
