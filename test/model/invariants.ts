@@ -1,7 +1,8 @@
+import { type Claim, isFree } from "../../src/domain/mail/claim.ts"
 import { IDEMPOTENCY_WINDOW_MS } from "../../src/domain/mail/failover.ts"
 import type { Provider } from "../../src/domain/mail/provider.ts"
 import type { SendResult } from "../../src/domain/mail/send-result.ts"
-import { type Call, nowOf, type Request, type State } from "./state.ts"
+import { type Call, nowOf, type Request, type Retry, retryId, type State } from "./state.ts"
 
 /** Who acts: a process in one of its lives, with a claim or without one. */
 export interface Actor {
@@ -163,6 +164,22 @@ export const brokenByAnswer = (
   return undefined
 }
 
+/** D1 as a retry is queued: its message is not dropped as one of retries that have ended. */
+export const brokenByDeferring = (state: State, retry: Retry, owner: string): string | undefined =>
+  state.handled.includes(retryId(retry)) &&
+  // Its claim notes how they ended while it was under way, and the next call hears of it.
+  !(state.claim?.owner === owner && state.claim.result !== undefined) &&
+  !state.retries.some(({ chain, provider }) => chain === retry.chain && provider === retry.provider)
+    ? "D1: deferred, and the retries that are to follow have ended before"
+    : undefined
+
+/** Whether a call on the key hears how its deferral ended, as a request of the queue has to. */
+const isHeardOf = (state: State, { result }: Claim): boolean =>
+  state.deferrals.some(({ hasEnd, id }) => id === result?.sendId && hasEnd) ||
+  state.rows.some(({ says }) => says === "accepted") ||
+  state.requests.some((request) => isProven(state, request)) ||
+  state.requests.some(({ tag, told }) => told && state.deferred.includes(tag))
+
 /** D1 where nothing moves any more: a deferral without a retry has an end. */
 export const brokenAtRest = (state: State): string | undefined => {
   const isAtRest =
@@ -171,6 +188,14 @@ export const brokenAtRest = (state: State): string | undefined => {
     !state.isReported &&
     state.calls.every(({ phase }) => phase === "done" || phase === "dead" || phase === "new")
   if (!isAtRest) return undefined
+  const { claim } = state
+  if (
+    claim?.state === "deferred" &&
+    claim.result !== undefined &&
+    !isFree(claim, nowOf(state)) &&
+    !isHeardOf(state, claim)
+  )
+    return "D1: the key's deferral has no retry and no end, and a queued request under it waits"
   const isOpen = state.rows.some(({ says, tag }) => says === "open" && state.deferred.includes(tag))
   const hasEnded =
     state.rows.some(({ says }) => says !== "open") ||

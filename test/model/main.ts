@@ -24,7 +24,7 @@ const SMALL = {
   retries: 1,
   crashes: 0,
   outages: 0,
-  lateAnswers: 0,
+  losses: 0,
   moments: 2,
   flies: false,
   suppresses: false
@@ -34,6 +34,8 @@ const SMALL = {
 const BOUNDS: ReadonlyArray<Omit<Bounds, "primary">> = [
   SMALL,
   { ...SMALL, outages: 1, moments: 0 },
+  { ...SMALL, losses: 1, moments: 0 },
+  { ...SMALL, calls: 3, moments: 0 },
   { ...SMALL, retries: 0, crashes: 1, outages: 1, flies: true },
   { ...SMALL, calls: 3, retries: 0, crashes: 1, flies: true },
   { ...SMALL, calls: 3, retries: 0, outages: 1, moments: 1 }
@@ -48,8 +50,8 @@ const print = (name: string, { depth, isWhole, milliseconds, states, violation }
 
 const walk = (name: string, literal: ReadonlyArray<Literal>, bounds: Bounds): boolean => {
   const rules = literal.length === 0 ? PRODUCTION : rulesWith(literal)
-  const { calls, crashes, moments, outages, primary, retries } = bounds
-  const words = `${name}, ${primary} first, ${calls} calls, ${retries} retries, ${crashes} crashes, ${outages} outages, ${moments} moments later`
+  const { calls, crashes, losses, moments, outages, primary, retries } = bounds
+  const words = `${name}, ${primary} first, ${calls} calls, ${retries} retries, ${crashes} crashes, ${outages} outages, ${losses} losses, ${moments} moments later`
   return print(words, explore(keyModel(rules, bounds), MAX_STATES))
 }
 

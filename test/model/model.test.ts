@@ -12,7 +12,7 @@ const SMALL: Bounds = {
   retries: 1,
   crashes: 0,
   outages: 0,
-  lateAnswers: 0,
+  losses: 0,
   moments: 1,
   flies: false,
   suppresses: false
@@ -22,16 +22,20 @@ const walk = (rules: Rules, bounds: Partial<Bounds>) => explore(keyModel(rules, 
 
 /** The bounds in which each first wording fails, and what it breaks. */
 const FAILS: Readonly<Record<Literal, readonly [broken: string, bounds: Partial<Bounds>]>> = {
-  "a refused retry frees its key": ["S2", {}],
+  "a refused retry frees its key": ["D1", {}],
   "a refused call frees its key": ["S2", {}],
-  "a suppression frees its key": ["S2", { suppresses: true }],
+  "a suppression frees its key": ["D1", { suppresses: true }],
   "24 hours from the first attempt": ["S1", { moments: 2 }],
   "one tag a key": ["S5", { moments: 2 }],
   "fail-over without a stored move": ["S2", {}],
   "remembered until it is written": ["S4", { outages: 1, retries: 0, moments: 0 }],
   "learnt for a day": ["S5", { calls: 3, retries: 0, moments: 2 }],
   "held anew by evidence": ["S5", { calls: 3, retries: 0, crashes: 1, moments: 2 }],
-  "each provider goes on with its own": ["S2", { primary: "provider_b", outages: 1, moments: 0 }],
+  "each provider goes on with its own": ["D1", { primary: "provider_b", outages: 1, moments: 0 }],
+  "a deferral is written before its retries end": ["D1", { losses: 1, moments: 0 }],
+  "a deferral is written late": ["D1", { outages: 1, moments: 0 }],
+  "an end is forgotten by the call after it": ["D1", { calls: 3, moments: 0 }],
+  "one chain of retries, also without a claim": ["D1", { losses: 1, moments: 0 }],
   "the first result again": ["S5", { primary: "provider_b", crashes: 1 }]
 }
 

@@ -1,6 +1,6 @@
-import { agreed } from "../../src/application/mail/begin-call.ts"
 import type { Remembered } from "../../src/application/mail/key-memory.ts"
 import { IdempotencyKey, KeyHash, KeyTag, LogRowId } from "../../src/domain/ids.ts"
+import type { ClaimEnd } from "../../src/domain/mail/claim-end.ts"
 import {
   boundClaim,
   type Claim,
@@ -28,6 +28,7 @@ import {
   brokenByAnswer,
   brokenByBegin,
   brokenByCopy,
+  brokenByDeferring,
   brokenByLeaving,
   heldNow,
   useNow
@@ -42,7 +43,7 @@ export interface Bounds {
   readonly retries: number
   readonly crashes: number
   readonly outages: number
-  readonly lateAnswers: number
+  readonly losses: number
   /** The last moment that is reached: see `MOMENTS`. */
   readonly moments: number
   /** Whether a request that its caller gave up may still arrive. */
@@ -69,6 +70,8 @@ const DETAILS: SendDetails = {
   keyHash: KeyHash.make("hash")
 }
 const SEND = { rowId: LogRowId.make("row"), details: DETAILS }
+/** A result that is written is known by its row. */
+const sendOf = (row: string) => ({ rowId: LogRowId.make(row), details: DETAILS })
 
 const other = (provider: Provider): Provider => (provider === "provider_a" ? "provider_b" : "provider_a")
 
@@ -181,7 +184,8 @@ const learnt = (
     lastAttemptAt: rules.lastOfLearnt(lastAttemptAt, nowOf(state)),
     result
   }
-  return { ...state, memory: replaceAt(state.memory, process, keepingDoubt(state, process, claim)) }
+  const known = { ...keepingDoubt(state, process, claim), isStored: true }
+  return { ...state, memory: replaceAt(state.memory, process, known) }
 }
 
 /** What a process remembers of a key from now on: it still knows where it has left this use in doubt. */
@@ -220,7 +224,7 @@ const afterBegin = (
   const { bounds, rules } = context
   const { evidence, label, process, claimed } = given
   const since = { requests: state.requests.length, rows: state.rows.length }
-  const began = withCall(state, n, { process, claimed, since })
+  const began = withCall(state, n, { process, claimed, since, owner: `c${n}` })
   const actor = actorOf(state, given)
   if (decision._tag === "InProgress" || decision._tag === "Conflict")
     return { label: `${label}: under way`, state: withCall(began, n, { phase: "done" }) }
@@ -250,6 +254,8 @@ const afterBegin = (
       sticky,
       firstAttemptAt,
       tag: tagText(tag),
+      after: decision.after,
+      chain: rules.sharesRetries(decision, claimed) ? tagText(tag) : `c${n}`,
       route,
       request: -1,
       torn: decision.torn === true,
@@ -293,6 +299,11 @@ const begins = (context: Context, state: State): Moves => {
       })
     }
     if (!state.storeIsUp) return [without(state, "the store is away")]
+    // A single operation gets lost while others work.
+    const lost =
+      state.losses === 0
+        ? []
+        : [without({ ...state, losses: state.losses - 1 }, "which the store does not hear")]
     const { claim } = state
     // A later use of the key is its claim's.
     const asked = {
@@ -318,15 +329,18 @@ const begins = (context: Context, state: State): Moves => {
       return [
         afterBegin(
           context,
-          decision._tag === "Replay" ? learnt(context, state, process, decision) : state,
+          decision._tag === "Replay" && own?._tag !== "Replay"
+            ? learnt(context, state, process, decision)
+            : state,
           n,
           decision,
           { process, claimed: true, evidence: undefined, label }
-        )
+        ),
+        ...lost
       ]
     // What the store has said, or heard, of a deferral is no more than it knows.
-    const isStored = state.memory[process]?.owner === "learnt"
-    const isRepeated = own?._tag === "Replay" && !(isStored && own.result.status === "deferred")
+    const isStored = state.memory[process]?.isStored === true
+    const isRepeated = own?._tag === "Replay" && own.result.status !== "deferred"
     const grant = (isSettled: boolean): State => ({
       ...state,
       claim: rules.claimOf(claim, decision, { ...asked, leaseMs: LEASE_MS, leaving: true, isSettled }, now)
@@ -341,7 +355,7 @@ const begins = (context: Context, state: State): Moves => {
       held: asksNobody ? state.held : heldNow(state)
     }
     const final = rules.tornAt(
-      agreed(decision, own, { isProven: evidence !== undefined, isStored }),
+      rules.agreed(decision, own, { isProven: evidence !== undefined, isStored }),
       doubtIn(state, process)
     )
     const moves = [
@@ -349,17 +363,20 @@ const begins = (context: Context, state: State): Moves => {
         ? afterBegin(context, granted, n, final, { process, claimed: true, evidence, label })
         : repeated(context, granted, n, final, { process, label })
     ]
-    return state.lateAnswers === 0
+    return state.losses === 0
       ? moves
       : [
           ...moves,
+          ...lost,
           without(
-            { ...granted, lateAnswers: state.lateAnswers - 1 },
+            { ...granted, losses: state.losses - 1 },
             "the store takes the claim, and its answer is late"
           )
         ]
   })
 }
+
+const isEndOfRetry = (says: State["rows"][number]["says"]): boolean => says === "over" || says === "ended"
 
 /** What the process repeats though the store took the key for an earlier attempt's: the store gets to know it. */
 const repeated = (
@@ -370,7 +387,20 @@ const repeated = (
   { label, process }: { readonly process: number; readonly label: string }
 ): Step<State> => {
   if (final._tag !== "Replay") return underWay(state, n, `at P${process}`)
-  const { result } = final
+  // A deferral that is not written has ended where a row of the last day says so.
+  const isOver =
+    rules.asksBeforeTelling &&
+    final.result.status === "deferred" &&
+    !state.deferrals.some(({ id }) => id === final.result.sendId) &&
+    state.rows.some(({ at, says }) => isEndOfRetry(says) && nowOf(state) - at < IDEMPOTENCY_WINDOW_MS)
+  const result: SendResult = isOver
+    ? failed(
+        sendOf(final.result.sendId),
+        { provider: final.result.provider ?? "provider_a", failedOver: false },
+        "ambiguous",
+        "its retries are over"
+      )
+    : final.result
   const told = rules.settledState(result.status, undefined, false)
   const end = { owner: `c${n}`, state: told, ambiguous: result.status !== "sent", result }
   const claim = rules.settledClaim(state.claim, end, nowOf(state)) ?? state.claim
@@ -378,7 +408,7 @@ const repeated = (
     since: { requests: state.requests.length, rows: state.rows.length }
   })
   return answered(
-    { ...began, claim },
+    withDeferralRow({ ...began, claim }, result),
     n,
     result,
     actorOf(state, { process, claimed: true }),
@@ -535,6 +565,19 @@ const leftOpen = (
       row.at >= firstAttemptAt && (row.says === "open" || row.says === "over") && row.provider !== provider
   )?.provider
 
+/** The row of a call's end ends the deferrals before it, unless it is one. */
+const withDeferralRow = (state: State, { sendId, status }: SendResult): State =>
+  status === "failed" || status === "suppressed"
+    ? endingDeferrals(state)
+    : status === "deferred" && !state.deferrals.some(({ id }) => id === sendId)
+      ? { ...state, deferrals: [...state.deferrals, { id: sendId, hasEnd: false }] }
+      : state
+
+const endingDeferrals = (state: State): State => ({
+  ...state,
+  deferrals: state.deferrals.map(({ id }) => ({ id, hasEnd: true }))
+})
+
 /** A call that learns that its key was accepted. */
 const proven = (state: State, n: number, evidence: Evidence, words: string): Step<State> => ({
   label: `call ${n} ${words}`,
@@ -596,12 +639,12 @@ const moves = ({ rules }: Context, state: State): Moves =>
     if (open !== undefined)
       return [ends({ ...state, claim: boundClaim(claim, open) }, `${words}, which ${open} may have`, open)]
     const stored = { ...state, claim: moved }
-    return state.lateAnswers === 0
+    return state.losses === 0
       ? [goesOn(stored, words, true)]
       : [
           goesOn(stored, words, true),
-          unknown({ ...stored, lateAnswers: state.lateAnswers - 1 }, "stored, and the answer is late"),
-          unknown({ ...state, lateAnswers: state.lateAnswers - 1 }, "not stored in time")
+          unknown({ ...stored, losses: state.losses - 1 }, "stored, and the answer is late"),
+          unknown({ ...state, losses: state.losses - 1 }, "not stored in time")
         ]
   })
 
@@ -628,6 +671,7 @@ const defers = ({ bounds }: Context, state: State): Moves =>
       return [end(state, failed(SEND, tried, "ambiguous", "too old"), "is too old to defer")]
     const retry: Retry = {
       isOfClaim: call.claimed,
+      chain: call.chain,
       attempt: 1,
       provider,
       tag: call.tag,
@@ -635,7 +679,12 @@ const defers = ({ bounds }: Context, state: State): Moves =>
       holder: undefined
     }
     const queued = { ...state, retries: [...state.retries, retry], deferred: [...state.deferred, call.tag] }
-    return [end(queued, deferred(SEND, tried), "queues a retry")]
+    return [
+      {
+        ...end(queued, deferred(sendOf(call.owner), tried), "queues a retry"),
+        broken: brokenByDeferring(state, retry, call.owner)
+      }
+    ]
   })
 
 /** An acceptance is as old as its event, where that made the row. */
@@ -650,8 +699,8 @@ const stateOfEnd = ({ rules }: Context, { ownKind, result, sticky, torn }: Call)
 /** A call ends: its row and its claim, where the store takes them, and the process's memory. */
 const ends = (context: Context, state: State): Moves =>
   state.calls.flatMap((call, n): Moves => {
-    const { result } = call
-    if (call.phase !== "end" || result === undefined) return []
+    if (call.phase !== "end" || call.result === undefined) return []
+    const result = { ...call.result, sendId: LogRowId.make(call.owner) }
     // An acceptance that it learns of is recorded as evidence, also where another call holds the claim.
     if (call.hasLost && result.status !== "sent") return [underWay(state, n, "has lost its claim")]
     const { rules } = context
@@ -659,7 +708,13 @@ const ends = (context: Context, state: State): Moves =>
     const kept = stateOfEnd(context, call)
     const ambiguous =
       call.sticky !== undefined || result.status === "deferred" || kept === "ambiguous" || kept === "ended"
-    const end = { owner: call.owner, state: kept, ambiguous, result }
+    const end: ClaimEnd = {
+      owner: call.owner,
+      state: kept,
+      ambiguous,
+      result,
+      after: call.after
+    }
     const actor = actorOf(state, call)
     const asked = state.requests[call.request]
     const doubtAt = asked?.heard === "ambiguous" ? asked.provider : undefined
@@ -667,7 +722,10 @@ const ends = (context: Context, state: State): Moves =>
       state.memory.map((claim, process) => {
         if (process !== call.process) return claim
         const after = rules.settledClaim(claim, end, now)
-        const settled = after === undefined ? claim : { ...after, doubtAt: doubtAt ?? claim?.doubtAt }
+        const settled =
+          after === undefined
+            ? claim
+            : { ...after, doubtAt: doubtAt ?? claim?.doubtAt, ...(isWritten ? { isStored: true } : {}) }
         return isWritten ? rules.afterWriting(settled) : settled
       })
     const unwritten = (from: State, why: string) =>
@@ -688,15 +746,19 @@ const ends = (context: Context, state: State): Moves =>
     }
     const isKnown = state.rows.some((one) => one.tag === row.tag && one.says === row.says)
     const written: State = {
-      ...state,
+      ...withDeferralRow(state, result),
       claim: rules.settledClaim(state.claim, end, now) ?? state.claim,
       rows: (isOpen || row.says === "accepted") && !isKnown ? [...state.rows, row] : state.rows,
       memory: inMemory(true)
     }
     const steps = [answered(written, n, result, actor, `call ${n} ends`)]
-    return state.lateAnswers === 0
+    return state.losses === 0
       ? steps
-      : [...steps, unwritten({ ...state, lateAnswers: state.lateAnswers - 1 }, "its row is lost")]
+      : [
+          ...steps,
+          unwritten({ ...state, losses: state.losses - 1 }, "its row is lost"),
+          unwritten({ ...written, losses: state.losses - 1 }, "and its row's answer is lost")
+        ]
   })
 
 export const callMoves: ReadonlyArray<(context: Context, state: State) => Moves> = [
@@ -714,6 +776,7 @@ export {
   arrive,
   evidenceOf,
   doubtIn,
+  endingDeferrals,
   hears,
   keepingDoubt,
   learnt,
@@ -725,6 +788,7 @@ export {
   withCall,
   withRequest,
   actorOf,
-  SEND
+  SEND,
+  sendOf
 }
 export type { Moves }

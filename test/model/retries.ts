@@ -11,6 +11,7 @@ import {
   actorOf,
   type Context,
   doubtIn,
+  endingDeferrals,
   evidenceOf,
   hears,
   keepingDoubt,
@@ -20,9 +21,10 @@ import {
   lifeOf,
   type Moves,
   replaceAt,
-  SEND
+  SEND,
+  sendOf
 } from "./moves.ts"
-import { type Heard, LEASE_MS, nowOf, type Retry, type State } from "./state.ts"
+import { LEASE_MS, nowOf, type Retry, type RetryEnd, retryId, type State } from "./state.ts"
 
 /** How far apart two uses of a key are at least, less what clocks may differ. */
 const AROUND_MS = 23 * 3_600_000 + 50 * 60_000
@@ -106,13 +108,20 @@ const received = (context: Context, state: State): Moves =>
         if (own.state === "accepted")
           return recorded(context, withHolder(state, n, holder), n, "accepted", `${words}, which remembers`)
       }
-      if (!state.storeIsUp)
+      const alone = (from: State, why: string) =>
         // Its own clock, right or wrong, and what it remembers can hold it back; neither ends it.
-        return dedupes(retry.provider) &&
-          withinWindow(now - retry.firstAttemptAt) &&
-          rememberedBy(context, state, retry, holder)?.torn !== true
-          ? [asks(state, { ...holder, claimed: false }, `${words} without the store`)]
+        dedupes(retry.provider) &&
+        withinWindow(now - retry.firstAttemptAt) &&
+        rememberedBy(context, from, retry, holder)?.torn !== true
+          ? [asks(from, { ...holder, claimed: false }, `${words} ${why}`)]
           : []
+      if (!state.storeIsUp) return alone(state, "without the store")
+      const lost =
+        state.losses === 0
+          ? []
+          : alone({ ...state, losses: state.losses - 1 }, "which the store does not hear")
+      if (state.handled.includes(retryId(retry)))
+        return [{ label: `${words}: it is recorded`, state: without(state, n) }, ...lost]
       const tag = retry.tag === "none" ? undefined : KeyTag.make(retry.tag)
       const written = state.rows.filter(({ at }) => at > now - AROUND_MS)
       const firstAttemptAt = written[0]?.at ?? retry.firstAttemptAt
@@ -131,7 +140,7 @@ const received = (context: Context, state: State): Moves =>
         },
         now
       )
-      if (decision._tag === "Busy") return []
+      if (decision._tag === "Busy") return lost
       if (decision._tag === "Settled")
         return [
           {
@@ -140,7 +149,8 @@ const received = (context: Context, state: State): Moves =>
               learnt(context, { ...state, claim }, process, settledBy(claim, retry, decision.evidence)),
               n
             )
-          }
+          },
+          ...lost
         ]
       const going = { ...state, claim: decision.claim }
       const givesUp = (why: string) =>
@@ -151,6 +161,10 @@ const received = (context: Context, state: State): Moves =>
       const blocked = withHolder(going, n, holder)
       return [
         asks(going, holder, words),
+        ...lost,
+        ...(state.losses === 0
+          ? []
+          : alone({ ...going, losses: state.losses - 1 }, "and the store's answer is lost")),
         ...(context.bounds.suppresses
           ? recorded(context, blocked, n, "suppressed", `${words}, whose recipients are suppressed`)
           : [])
@@ -211,96 +225,123 @@ const remembering = (
     : undefined
   if (settled === undefined) return state
   const doubtAt = end.state === "accepted" ? state.memory[process]?.doubtAt : provider
-  return { ...state, memory: replaceAt(state.memory, process, { ...settled, doubtAt }) }
+  const before = state.memory[process]
+  const isStored = before?.isStored === true && before.result === settled.result
+  return { ...state, memory: replaceAt(state.memory, process, { ...settled, doubtAt, isStored }) }
 }
 
-/** How a retry's end is written: the key's end, or the next retry. */
-const recorded = (
-  context: Context,
-  state: State,
-  n: number,
-  heard: Heard | "suppressed",
-  words: string
-): Moves => {
-  const { bounds, rules } = context
-  const retry = state.retries[n]!
-  const { attempt, firstAttemptAt, holder, provider, tag } = retry
-  if (holder === undefined) return []
-  const now = nowOf(state)
-  const { claim } = state
-  const isFinal =
-    heard === "rejected" ||
-    heard === "suppressed" ||
-    (rules.refusedRetry === "unavailable" && heard === "unavailable")
-  const endOf = (ended: typeof heard): ClaimEnd => {
-    const isRefused = rules.refusedRetry === "unavailable" && ended === "unavailable"
-    const result =
-      ended === "accepted"
-        ? sent(SEND, { provider, failedOver: false }, `${provider}-${tag}`)
-        : ended === "suppressed"
-          ? suppressed(SEND, { provider, failedOver: false }, "suppressed")
-          : failed(SEND, { provider, failedOver: false }, isRefused ? "unavailable" : "ambiguous", "over")
-    const kind = ended === "rejected" || ended === "unavailable" || ended === "ambiguous" ? ended : undefined
-    return {
-      owner: holder.owner,
-      state: rules.settledState(result.status, kind, true),
-      ambiguous: true,
-      result,
-      isRetry: true
-    }
+/** How a retry that heard so ends, by what the store and the schedule say. */
+const endOf = ({ bounds, rules }: Context, state: State, n: number, heard: RetryEnd): RetryEnd => {
+  const { attempt, firstAttemptAt, tag } = state.retries[n]!
+  const isOver = heard === "rejected" || heard === "suppressed" || heard === "accepted"
+  if (isOver) return heard
+  if (state.storeIsUp && evidenceOf(state, tag, firstAttemptAt) !== undefined) return "accepted"
+  const delay = delayBefore(attempt + 1, DELAYS_SECONDS, nowOf(state) - firstAttemptAt)
+  const isFinal = rules.refusedRetry === "unavailable" && heard === "unavailable"
+  return isFinal || attempt >= bounds.retries || delay === undefined ? heard : "follows"
+}
+
+/** What a retry's end says of the key. */
+const claimEndOf = ({ rules }: Context, retry: Retry, owner: string, end: RetryEnd): ClaimEnd => {
+  if (end === "follows")
+    return { owner, state: "deferred", ambiguous: true, result: undefined, isRetry: true }
+  const { provider, tag } = retry
+  const send = sendOf(retryId(retry))
+  const tried = { provider, failedOver: false }
+  const isRefused = rules.refusedRetry === "unavailable" && end === "unavailable"
+  const result =
+    end === "accepted"
+      ? sent(send, tried, `${provider}-${tag}`)
+      : end === "suppressed"
+        ? suppressed(send, tried, "suppressed")
+        : failed(send, tried, isRefused ? "unavailable" : "ambiguous", "over")
+  const kind = end === "rejected" || end === "unavailable" || end === "ambiguous" ? end : undefined
+  return {
+    owner,
+    state: rules.settledState(result.status, kind, true),
+    ambiguous: true,
+    result,
+    isRetry: true
   }
+}
+
+/** The retry's row and the key's end, as the store takes them. */
+const written = (context: Context, state: State, n: number, end: RetryEnd): State => {
+  const { rules } = context
+  const retry = state.retries[n]!
+  const { holder, tag } = retry
+  if (holder === undefined) return state
+  const { claim } = state
+  const said = claimEndOf(context, retry, holder.owner, end)
   // What a retry of an earlier use learns is not the end of the present one.
   const isOfThisUse = claim === undefined || claim.tag === (tag === "none" ? undefined : tag)
-  const settled = (ended: typeof heard): State => {
-    const end = endOf(ended)
-    return {
-      ...remembering(context, without(state, n), { ...holder, provider }, end),
-      claim: rules.settledClaim(claim, isOfThisUse ? end : { ...end, result: undefined }, now) ?? claim,
-      rows: withRow(
-        state,
-        retry,
-        ended === "accepted" ? "accepted" : holder.request === state.requests.length ? "ended" : "over",
-        lifeOf(state, holder.process)
-      )
-    }
+  const settled = rules.settledClaim(claim, isOfThisUse ? said : { ...said, result: undefined }, nowOf(state))
+  const gone: State = {
+    ...without(state, n),
+    claim: settled ?? claim,
+    handled: [...new Set([...state.handled, retryId(retry)])]
   }
-  if (heard === "accepted")
-    return state.storeIsUp
-      ? [{ label: `${words}: sent`, state: settled("accepted") }]
-      : [
+  if (end === "follows") return gone
+  const isUnasked = holder.request === state.requests.length
+  const says = end === "accepted" ? "accepted" : isUnasked ? "ended" : "over"
+  const rows = withRow(state, retry, says, lifeOf(state, holder.process))
+  return { ...(end === "accepted" ? gone : endingDeferrals(gone)), rows }
+}
+
+const WORDS: Partial<Record<RetryEnd, string>> = { accepted: "sent", follows: "another follows" }
+
+/** A retry has ended: its process remembers it, queues the one that follows, and writes its row, or waits for the store to take it. */
+const recorded = (context: Context, state: State, n: number, heard: RetryEnd, words: string): Moves => {
+  const retry = state.retries[n]!
+  const { holder, provider } = retry
+  if (holder === undefined) return []
+  const end = endOf(context, state, n, heard)
+  const label = `${words}: ${end !== heard && end === "accepted" ? "settled by evidence" : (WORDS[end] ?? "failed")}`
+  const known = remembering(
+    context,
+    state,
+    { ...holder, provider },
+    claimEndOf(context, retry, holder.owner, end)
+  )
+  const queued: State =
+    end === "follows"
+      ? {
+          ...known,
+          retries: [...known.retries, { ...retry, attempt: retry.attempt + 1, holder: undefined }]
+        }
+      : known
+  if (!state.storeIsUp && end === "accepted")
+    return [{ label: `${label}, and nobody can write it`, state: { ...without(known, n), isReported: true } }]
+  const waits = (from: State, why: string) => ({
+    label: `${label}, ${why}`,
+    state: withHolder(from, n, { ...holder, unwritten: end })
+  })
+  if (!state.storeIsUp) return [waits(queued, "which waits for the store")]
+  const step = { label, state: written(context, queued, n, end) }
+  return state.losses === 0
+    ? [step]
+    : [step, waits({ ...queued, losses: state.losses - 1 }, "and its row is lost")]
+}
+
+/** What the store did not take is written again. */
+const writesAgain = (context: Context, state: State): Moves =>
+  state.storeIsUp
+    ? state.retries.flatMap(({ attempt, holder }, n): Moves => {
+        if (holder?.unwritten === undefined) return []
+        return [
           {
-            label: `${words}: sent, and nobody can write it`,
-            state: {
-              ...remembering(context, without(state, n), { ...holder, provider }, endOf("accepted")),
-              isReported: true
-            }
+            label: `retry ${attempt} is written: ${WORDS[holder.unwritten] ?? "failed"}`,
+            state: written(context, state, n, holder.unwritten)
           }
         ]
-  const goesOn = { owner: holder.owner, state: "deferred", ambiguous: true, result: undefined } as const
-  if (!state.storeIsUp)
-    return [
-      {
-        label: `${words}, and its message returns to the queue`,
-        state: remembering(context, withHolder(state, n, undefined), { ...holder, provider }, goesOn)
-      }
-    ]
-  if (evidenceOf(state, tag, firstAttemptAt) !== undefined && heard !== "rejected" && heard !== "suppressed")
-    return [{ label: `${words}: settled by evidence`, state: settled("accepted") }]
-  const delay = delayBefore(attempt + 1, DELAYS_SECONDS, now - firstAttemptAt)
-  if (isFinal || attempt >= bounds.retries || delay === undefined)
-    return [{ label: `${words}: failed`, state: settled(heard) }]
-  const returned = { ...state, claim: rules.settledClaim(claim, goesOn, now) ?? claim }
-  const next = withRetry(returned, n, { attempt: attempt + 1, holder: undefined })
-  return [
-    { label: `${words}: another follows`, state: remembering(context, next, { ...holder, provider }, goesOn) }
-  ]
-}
+      })
+    : []
 
 /** The answer of a retry's attempt, and its end. */
 const hearsAnswer = (context: Context, state: State): Moves =>
   state.retries.flatMap((retry, n): Moves => {
     const { holder } = retry
-    if (holder === undefined) return []
+    if (holder === undefined || holder.unwritten !== undefined) return []
     return hears(context, state, holder.request).flatMap(({ heard, label, state: then }) => {
       const broken = brokenByCopy(then)
       return recorded(context, then, n, heard, `retry ${retry.attempt} hears from ${label}`).map((step) => ({
@@ -310,4 +351,4 @@ const hearsAnswer = (context: Context, state: State): Moves =>
     })
   })
 
-export const retryMoves = [received, hearsAnswer]
+export const retryMoves = [received, hearsAnswer, writesAgain]

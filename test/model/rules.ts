@@ -1,3 +1,4 @@
+import { agreed } from "../../src/application/mail/begin-call.ts"
 import { settledClaim, settledState } from "../../src/domain/mail/claim-end.ts"
 import {
   type Claim,
@@ -6,6 +7,7 @@ import {
   continuation,
   decideClaim,
   movedClaim,
+  sharesRetries,
   tornAt
 } from "../../src/domain/mail/claim.ts"
 import { afterFailure, mayGoOn } from "../../src/domain/mail/failover.ts"
@@ -13,6 +15,8 @@ import { claimOfRetry, decideRetry } from "../../src/domain/mail/retry-claim.ts"
 
 /** What the model decides by: production's own decisions, and the few choices around them that a wording makes. */
 export interface Rules {
+  readonly agreed: typeof agreed
+  readonly sharesRetries: typeof sharesRetries
   readonly decideClaim: typeof decideClaim
   readonly claimOf: typeof claimOf
   readonly claimOfRetry: typeof claimOfRetry
@@ -34,6 +38,8 @@ export interface Rules {
   readonly trailLooks: boolean
   /** Whether the move of a claim looks for rows of sends without one. */
   readonly moveLooks: boolean
+  /** Whether a process that writes a deferral late asks first how it has ended. */
+  readonly asksBeforeTelling: boolean
   /** Whether a retry asks the memory of the process that takes it. */
   readonly retryRemembers: boolean
   /** What a retry that was refused says of the key. */
@@ -42,6 +48,8 @@ export interface Rules {
 
 /** The rules that production follows. */
 export const PRODUCTION: Rules = {
+  agreed,
+  sharesRetries,
   decideClaim,
   claimOf,
   claimOfRetry,
@@ -58,6 +66,7 @@ export const PRODUCTION: Rules = {
   lastOfLearnt: (told) => told,
   trailLooks: true,
   moveLooks: true,
+  asksBeforeTelling: true,
   retryRemembers: true,
   refusedRetry: "ambiguous"
 }
@@ -127,6 +136,34 @@ export const LITERAL = {
     tornAt: (decision) => decision,
     decideRetry: (claim, retry, now) =>
       decideRetry({ ...claim, ambiguous: false }, { ...retry, doubtAt: undefined }, now)
+  },
+  /** A retry that holds nothing ends only a deferral that is written. */
+  "a deferral is written before its retries end": {
+    settledClaim: (claim, end, now) =>
+      claim?.state === "held" && claim.owner !== end.owner
+        ? undefined
+        : settledClaim(
+            claim?.state === "held" && end.state === "deferred" ? { ...claim, result: undefined } : claim,
+            end,
+            now
+          ),
+    agreed: (stored, own, known) =>
+      stored._tag === "Claimed" && agreed({ ...stored, takeover: true }, own, known) === own
+        ? (own ?? stored)
+        : agreed(stored, own, known)
+  },
+  /** A call that goes on after its key had ended forgets how: the one after it queues its deferral under retries that are over. */
+  "an end is forgotten by the call after it": {
+    claimOf: (claim, decision, request, now) => ({
+      ...claimOf(claim, decision, request, now),
+      result: undefined
+    })
+  },
+  /** A process writes the deferral that it remembers, whatever became of it while the store was away. */
+  "a deferral is written late": { asksBeforeTelling: false },
+  /** A call without a claim queues its deferral under the retries of a use of which it knows nothing. */
+  "one chain of retries, also without a claim": {
+    sharesRetries: (decision) => sharesRetries(decision, true)
   },
   /** A dead claim on a provider that does not dedupe: "the first result again", where there is none. */
   "the first result again": {

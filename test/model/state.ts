@@ -1,4 +1,5 @@
 import type { Remembered } from "../../src/application/mail/key-memory.ts"
+import type { LogRowId } from "../../src/domain/ids.ts"
 import { type Claim, isFree, NO_LEASE } from "../../src/domain/mail/claim.ts"
 import type { FailureKind, Route } from "../../src/domain/mail/failover.ts"
 import type { Provider } from "../../src/domain/mail/provider.ts"
@@ -62,6 +63,9 @@ export interface Call {
   readonly route: Route
   /** Its key is in doubt at two providers. */
   readonly torn: boolean
+  /** Whose retries its own would be: those of its use of the key, or its own (`firstRetryId`). */
+  readonly chain: string
+  readonly after: LogRowId | undefined
   /** The request that it waits for. */
   readonly request: number
   /** The last attempt's own answer, where it failed. */
@@ -69,10 +73,14 @@ export interface Call {
   readonly result: SendResult | undefined
 }
 
+/** How a retry ended: `follows` where another one does. */
+export type RetryEnd = Heard | "suppressed" | "follows"
+
 /** A queued retry, and the process that works on it. */
 export interface Retry {
   /** Whether the call that queued it held a claim. */
   readonly isOfClaim: boolean
+  readonly chain: string
   readonly attempt: number
   readonly provider: Provider
   readonly tag: string
@@ -84,6 +92,8 @@ export interface Retry {
         readonly owner: string
         /** The request whose answer it waits for. */
         readonly request: number
+        /** How it has ended, where the store has not taken its row yet: it is written again. */
+        readonly unwritten?: RetryEnd
       }
     | undefined
 }
@@ -105,8 +115,8 @@ export interface State {
   readonly storeIsUp: boolean
   readonly outages: number
   readonly crashes: number
-  /** How often the store may still take effect too late to be heard. */
-  readonly lateAnswers: number
+  /** How many single operations of the store may still get lost, or take effect too late to be heard. */
+  readonly losses: number
   readonly claim: Claim | undefined
   readonly rows: ReadonlyArray<Row>
   /** What each process remembers of the key. */
@@ -122,11 +132,19 @@ export interface State {
   readonly window: { readonly tag: string; readonly at: number } | undefined
   /** The tags of deferrals. */
   readonly deferred: ReadonlyArray<string>
+  /** The retries whose rows are written: their messages find themselves recorded. */
+  readonly handled: ReadonlyArray<string>
+  /** The rows of deferrals, and whether a row that ends the key's deferrals was written after them (`deferralEnd`). */
+  readonly deferrals: ReadonlyArray<{ readonly id: string; readonly hasEnd: boolean }>
   /** How the last deferral ended, where its end could not be written. */
   readonly isReported: boolean
   /** Without a queue an ambiguous send ends failed. */
   readonly hasQueue: boolean
 }
+
+/** What tells a retry from all others: its row. */
+export const retryId = ({ attempt, chain, provider }: Pick<Retry, "attempt" | "chain" | "provider">) =>
+  `${chain}@${provider}#${attempt}`
 
 export const nowOf = (state: State): number => MOMENTS[state.moment]!
 
@@ -148,7 +166,9 @@ const claimText = ({ now, owners, process }: Names, claim: Claim | undefined): s
       }${now < claim.leaseUntil}${claim.firstAttemptAt}/${claim.lastAttemptAt}${claim.tag}${
         claim.result === undefined
           ? ""
-          : `${claim.result.status}${claim.result.status === "failed" ? claim.result.kind : ""}`
+          : `${claim.result.status}${claim.result.status === "failed" ? claim.result.kind : ""}${
+              claim.result.status === "deferred" || claim.state === "held" ? claim.result.sendId : ""
+            }`
       }`
 
 /** A retry's owner is named after its process. */
@@ -195,24 +215,46 @@ export const isUnderWay = ({ phase }: Call): boolean =>
 
 const callText = (names: Names, call: Call): string => {
   if (!isUnderWay(call)) return call.phase === "new" ? "new" : "over"
-  const { claimed, firstAttemptAt, hasLost, owner, ownKind, phase, result, route, since, sticky, tag, torn } =
-    call
+  const { after, chain, claimed, firstAttemptAt, hasLost, owner, ownKind, phase, result, route, since } = call
+  const { sticky, tag, torn } = call
   const who = `${phase}${names.process(call.process)}${owner}${claimed ? "c" : "u"}${hasLost ? "l" : ""}${torn ? "t" : ""}${since.rows}`
   const before = phase === "ask" ? requestsText(names, names.state.requests.slice(0, since.requests)) : ""
   const asked = phase === "wait" || phase === "end" ? waitedFor(names, call.request) : ""
-  const goes = `${sticky}${firstAttemptAt}${tag}${route.first}${route.fallback}${ownKind}`
+  const goes = `${sticky}${firstAttemptAt}${tag}${chain === tag ? "" : `+${after}`}${route.first}${route.fallback}${ownKind}`
   return `${who}${before}${goes}${result?.status}${result?.provider}${asked}`
 }
 
 const retryText = (
   names: Names,
-  { attempt, firstAttemptAt, holder, isOfClaim, provider, tag }: Retry
+  { attempt, chain, firstAttemptAt, holder, isOfClaim, provider, tag }: Retry
 ): string =>
-  `${attempt}${isOfClaim}${provider}${tag}${firstAttemptAt}${
+  `${attempt}${isOfClaim}${provider}${tag}${chain === tag ? "" : chain}${firstAttemptAt}${
     holder === undefined
       ? ""
-      : `${names.process(holder.process)}${holder.claimed}${waitedFor(names, holder.request)}`
+      : `${names.process(holder.process)}${holder.claimed}${holder.unwritten ?? waitedFor(names, holder.request)}`
   }`
+
+/** The retries of a call of its own are told apart by their messages. */
+const handledText = ({ handled, requests, retries }: State): string =>
+  handled
+    .filter(
+      (id) =>
+        retries.some((retry) => retryId(retry) === id) || requests.some(({ tag }) => id.startsWith(`${tag}@`))
+    )
+    .toSorted()
+    .join()
+
+/** Of deferrals that a claim or a process may still name, or a call of its own. */
+const deferralsText = ({ calls, claim, deferrals, memory }: State): string =>
+  deferrals
+    .filter(
+      ({ id }) =>
+        [claim, ...memory].some((one) => one?.result?.sendId === id) ||
+        calls.some((call) => call.owner === id && isUnderWay(call))
+    )
+    .map(({ hasEnd, id }) => `${id}${hasEnd}`)
+    .toSorted()
+    .join()
 
 const textBy = (names: Names): string => {
   const { now, process, state } = names
@@ -220,12 +262,14 @@ const textBy = (names: Names): string => {
     const claim = state.memory[n]
     return claim === undefined || isFree(claim, now)
       ? "-"
-      : `${claimText(names, claim)}${claim.doubtAt === undefined ? "" : `~${claim.doubtAt}`}`
+      : `${claimText(names, claim)}${claim.isStored === true ? "s" : ""}${claim.doubtAt === undefined ? "" : `~${claim.doubtAt}`}`
   })
   return [
-    `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.lateAnswers}${state.isReported}`,
+    `${state.moment}${state.storeIsUp}${state.outages}${state.crashes}${state.losses}${state.isReported}`,
     [...new Set(state.deferred)].sort().join(),
     claimText(names, state.claim),
+    handledText(state),
+    deferralsText(state),
     state.rows
       .map(({ at, by, provider, says, tag }) => `${provider}${tag}${says}${senderText(names, by)}${at}`)
       .join(","),

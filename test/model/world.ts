@@ -128,7 +128,7 @@ export const keyModel = (rules: Rules, bounds: Bounds) => {
     storeIsUp: true,
     outages: bounds.outages,
     crashes: bounds.crashes,
-    lateAnswers: bounds.lateAnswers,
+    losses: bounds.losses,
     claim: undefined,
     rows: [],
     memory: [undefined, undefined],
@@ -143,6 +143,8 @@ export const keyModel = (rules: Rules, bounds: Bounds) => {
       sticky: undefined,
       firstAttemptAt: 0,
       tag: "",
+      chain: "",
+      after: undefined,
       torn: false,
       route: { first: bounds.primary, fallback: undefined },
       request: -1,
@@ -154,6 +156,8 @@ export const keyModel = (rules: Rules, bounds: Bounds) => {
     held: { use: -1, at: -Infinity },
     window: undefined,
     deferred: [],
+    handled: [],
+    deferrals: [],
     isReported: false,
     hasQueue: bounds.retries > 0
   }

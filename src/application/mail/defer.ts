@@ -84,10 +84,13 @@ export const defer = Effect.fnUntraced(function* (
  */
 const firstRetryId = (
   parts: SendParts,
-  { details, rowId, isFirst }: Sending,
+  { details, rowId, sharesRetries }: Sending,
   provider: Provider
 ): Effect.Effect<LogRowId> =>
-  derivedRowId(parts, `postlane first retry of ${isFirst ? (tagOf(details) ?? rowId) : rowId} at ${provider}`)
+  derivedRowId(
+    parts,
+    `postlane first retry of ${sharesRetries ? (tagOf(details) ?? rowId) : rowId} at ${provider}`
+  )
 
 /**
  * The provider hangs, and this request never left: it waits for its retry at once. No fail-over follows, which takes an answer (S3). Where

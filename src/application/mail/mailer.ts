@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 
 import { IdempotencyKey, KeyHash, LogRowId } from "../../domain/ids.ts"
 import { settledState } from "../../domain/mail/claim-end.ts"
-import { type Claimed, continuation, type Evidence } from "../../domain/mail/claim.ts"
+import { type Claimed, continuation, type Evidence, sharesRetries } from "../../domain/mail/claim.ts"
 import { detailsOf, type SendDetails, withoutDropped } from "../../domain/mail/deferred-send.ts"
 import { afterFailure, type Route, routeOf, stickTo } from "../../domain/mail/failover.ts"
 import {
@@ -126,7 +126,12 @@ export const sendOnce = Effect.fnUntraced(function* (
   const { decision } = begun
   if (decision._tag !== "Claimed") {
     const details = detailsOf(message, withoutBlocked(message, blocked) ?? message, blocked, keyed)
-    if (begun.untold && decision._tag === "Replay") yield* tell(parts, details, owner, decision.result)
+    if (begun.untold && decision._tag === "Replay") {
+      // A deferral may have ended while the database was away: written now, it would wait for retries that are over (D1).
+      const result = yield* replay(parts, keyHash, decision.result)
+      yield* tell(parts, details, owner, result)
+      return yield* replay(parts, keyHash, result)
+    }
     return yield* decision._tag === "Replay" && begun.time === undefined
       ? Effect.succeed(decision.result)
       : answerOf(parts, decision, details)
@@ -145,7 +150,8 @@ export const sendOnce = Effect.fnUntraced(function* (
     firstAttemptAt: decision.firstAttemptAt,
     time: begun.time,
     sticky: decision.sticky,
-    isFirst: decision.sticky === undefined || decision.takeover,
+    sharesRetries: sharesRetries(decision, begun.claim !== undefined && begun.time !== undefined),
+    after: decision.after,
     impatience,
     trace: newTrace()
   }
@@ -307,7 +313,7 @@ const deliver = Effect.fnUntraced(function* (
 /** Writes the row and settles the claim; a failed write leaves the log incomplete and changes nothing else (S6). */
 const conclude = Effect.fnUntraced(function* (
   parts: SendParts,
-  { claim, details, hold, trace }: Sending,
+  { after, claim, details, hold, trace }: Sending,
   result: SendResult
 ): Effect.fn.Return<SendResult> {
   // A request of the queue is counted when it ends.
@@ -322,7 +328,7 @@ const conclude = Effect.fnUntraced(function* (
   const state = isOver ? "ended" : settledState(result.status, hold.ownKind, hold.doubtful)
   const ambiguous =
     hold.doubtful || (result.status === "deferred" && hold.unasked !== true) || state === "ambiguous"
-  const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result }
+  const end = claim === undefined ? undefined : { owner: claim.owner, state, ambiguous, result, after }
   // Of a queued mail the process knows the doubt alone: a deferral is in its request, where that could be written, and one that waits for
   // its key has not ended.
   const goesOn = result.status === "deferred" || (trace.waitsForKey === true && state !== "refused")

@@ -85,8 +85,10 @@ export interface Sending {
   readonly time: StoreTime | undefined
   /** The only provider that may see the key, since an earlier attempt on it was ambiguous. */
   readonly sticky: Provider | undefined
-  /** No call on this use of the key has a result yet. */
-  readonly isFirst: boolean
+  /** Its retries would be those of every call on this use of the key that has no result yet. */
+  readonly sharesRetries: boolean
+  /** The row by which the key had ended before this call. */
+  readonly after: LogRowId | undefined
   /** Absent where the caller waits for as long as it takes. */
   readonly impatience: Impatience | undefined
   readonly trace: Trace

@@ -30,6 +30,8 @@ export interface ClaimEnd {
   readonly result: SendResult | undefined
   /** A retry's: its mail waited, and somebody may have been erased meanwhile. */
   readonly isRetry?: true
+  /** A call's: the row by which the key had ended before it. */
+  readonly after?: LogRowId | undefined
 }
 
 /** A key that is `ended` is never reported as certainly not delivered (S2). */
@@ -82,7 +84,10 @@ export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: numbe
   // A caller that does not know of an earlier ambiguous attempt cannot release its key.
   const isOver = end.state !== "accepted" && claim.state === "ended"
   // The retries of this deferral have ended before it: they are one chain with those of the call whose key this one took over.
-  const endedBefore = claim.state === "held" && end.state === "deferred" ? claim.result : undefined
+  const endedBefore =
+    claim.state === "held" && end.state === "deferred" && claim.result?.sendId !== end.after
+      ? claim.result
+      : undefined
   const state =
     isTorn || isOver || (claim.ambiguous && end.state === "refused")
       ? "ended"

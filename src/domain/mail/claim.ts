@@ -1,4 +1,4 @@
-import type { KeyTag } from "../ids.ts"
+import type { KeyTag, LogRowId } from "../ids.ts"
 import { withinWindow } from "./failover.ts"
 import { dedupes, type Provider } from "./provider.ts"
 import type { SendResult } from "./send-result.ts"
@@ -33,7 +33,7 @@ export interface Claim {
   readonly lastAttemptAt: number
   /** The tag that the requests of this use carry; absent where they carry none. */
   readonly tag: KeyTag | undefined
-  /** Of a key that is held: how the retries of an earlier call of this use have ended meanwhile. */
+  /** Of a key that is held: how the retries of an earlier call of this use have ended, also before this call. */
   readonly result: SendResult | undefined
 }
 
@@ -78,6 +78,8 @@ export type ClaimDecision =
       readonly sticky: Provider | undefined
       /** An earlier attempt on `sticky` left no result. */
       readonly takeover: boolean
+      /** The row by which the key had ended before: the retries of earlier calls are over. */
+      readonly after?: LogRowId
       /** 24 hours after the first attempt: no provider is asked any more. */
       readonly late: boolean
       /** The key is in doubt at both providers, and neither may be asked again (`tornAt`). */
@@ -133,14 +135,16 @@ const continued = (
     firstAttemptAt,
     lastAttemptAt,
     provider,
+    result,
     tag
-  }: Pick<Claim, "firstAttemptAt" | "lastAttemptAt" | "provider" | "tag">,
+  }: Pick<Claim, "firstAttemptAt" | "lastAttemptAt" | "provider" | "result" | "tag">,
   takeover: boolean,
   now: number
 ): Claimed => ({
   _tag: "Claimed",
   sticky: provider,
   takeover,
+  ...(result === undefined ? {} : { after: result.sendId }),
   late: !withinWindow(now - firstAttemptAt),
   firstAttemptAt,
   lastAttemptAt,
@@ -171,11 +175,15 @@ export const decideClaim = (
   if (claim === undefined || isFree(claim, now)) {
     const { evidence, trail } = known
     if (trail !== undefined)
-      return continued({ ...trail, firstAttemptAt: trail.since, lastAttemptAt: trail.last }, true, now)
+      return continued(
+        { ...trail, firstAttemptAt: trail.since, lastAttemptAt: trail.last, result: undefined },
+        true,
+        now
+      )
     // A send under the same tag that found no claim store was accepted.
     return claim === undefined || evidence === undefined || isExpired(claim, now)
       ? fresh(claim, request, now)
-      : continued({ ...claim, provider: evidence.provider }, true, now)
+      : continued({ ...claim, provider: evidence.provider, result: undefined }, true, now)
   }
   if (claim.payloadHash !== "" && claim.payloadHash !== request.payloadHash) return { _tag: "Conflict" }
   const { firstAttemptAt, lastAttemptAt, result, state } = claim
@@ -209,6 +217,14 @@ export const continuation = ({ late, sticky, takeover, torn }: Claimed): "ask" |
 }
 
 /**
+ * Whether the retries of a call would be those of its use of the key, as of a call that takes over from a dead one: one chain, and not two
+ * (MAIL-57). One that goes on after they ended has its own, and so has one without a claim, which cannot know: a retry whose row is
+ * there does nothing (D1).
+ */
+export const sharesRetries = ({ after }: Claimed, holdsClaim: boolean): boolean =>
+  holdsClaim && after === undefined
+
+/**
  * The claim once it is granted. `leaving`: its request goes out at once, so that no other step has to say so. `isSettled`: evidence
  * settles it. When no provider is asked, the last attempt remains the earlier one.
  */
@@ -222,7 +238,7 @@ export const claimOf = (
   },
   now: number
 ): Claim => {
-  const { firstAttemptAt, late, sticky, tag } = decision
+  const { after, firstAttemptAt, late, sticky, tag } = decision
   const leaseUntil = now + request.leaseMs
   if (claim !== undefined && isHeldBy(claim, request.owner))
     return { ...claim, leaseUntil, lastAttemptAt: late ? claim.lastAttemptAt : leaseUntil }
@@ -239,7 +255,8 @@ export const claimOf = (
     firstAttemptAt,
     lastAttemptAt: asksNobody ? decision.lastAttemptAt : leaseUntil,
     tag,
-    result: undefined
+    // The call after one that dies now has to know that the retries of this use are over.
+    result: after === undefined ? undefined : claim?.result
   }
 }
 

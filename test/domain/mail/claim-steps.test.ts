@@ -142,27 +142,36 @@ describe("the end of a call", () => {
 
   it("S2, S9: leaves the key as it is known to be, and no provider to ask where two are in doubt", () => {
     fc.assert(
-      fc.property(anyClaim, states, fc.boolean(), ends, (stored, state, ambiguous, end) => {
-        const settled = settledClaim(stored, { owner: "o", state, ambiguous, result: end }, NOW)
-        if (settled === undefined || stored.state === "accepted") return
-        const asked = end.provider ?? stored.provider
-        const isTorn = stored.ambiguous && asked !== stored.provider && state !== "accepted"
-        const isOver = isTorn || (stored.state === "ended" && state !== "accepted")
-        const isUnsure = stored.ambiguous && state === "refused"
-        const endedBefore = stored.state === "held" && state === "deferred" && stored.result !== undefined
-        const expected = endedBefore ? "ambiguous" : state
-        assert.strictEqual(settled.state, isOver || isUnsure ? "ended" : expected)
-        assert.strictEqual(settled.result?.ok, (endedBefore ? stored.result : end).ok)
-        assert.strictEqual(settled.provider, isTorn ? stored.provider : asked)
-        // What is known to have ended holds its key no longer than its last attempt.
-        const isKnown = settled.state === "accepted" || settled.state === "refused"
-        assert.strictEqual(
-          settled.lastAttemptAt,
-          isKnown ? Math.min(NOW, stored.lastAttemptAt) : stored.lastAttemptAt
-        )
-        const { firstAttemptAt, leaving, owner, payloadHash, tag } = stored
-        assert.deepInclude(settled, { firstAttemptAt, leaving, owner, payloadHash, tag })
-      }),
+      fc.property(
+        anyClaim,
+        states,
+        fc.boolean(),
+        ends,
+        fc.boolean(),
+        (stored, state, ambiguous, end, knows) => {
+          const after = knows ? stored.result?.sendId : anyId("another")
+          const settled = settledClaim(stored, { owner: "o", state, ambiguous, result: end, after }, NOW)
+          if (settled === undefined || stored.state === "accepted") return
+          const asked = end.provider ?? stored.provider
+          const isTorn = stored.ambiguous && asked !== stored.provider && state !== "accepted"
+          const isOver = isTorn || (stored.state === "ended" && state !== "accepted")
+          const isUnsure = stored.ambiguous && state === "refused"
+          const endedBefore =
+            stored.state === "held" && state === "deferred" && stored.result !== undefined && !knows
+          const expected = endedBefore ? "ambiguous" : state
+          assert.strictEqual(settled.state, isOver || isUnsure ? "ended" : expected)
+          assert.strictEqual(settled.result?.ok, (endedBefore ? stored.result : end).ok)
+          assert.strictEqual(settled.provider, isTorn ? stored.provider : asked)
+          // What is known to have ended holds its key no longer than its last attempt.
+          const isKnown = settled.state === "accepted" || settled.state === "refused"
+          assert.strictEqual(
+            settled.lastAttemptAt,
+            isKnown ? Math.min(NOW, stored.lastAttemptAt) : stored.lastAttemptAt
+          )
+          const { firstAttemptAt, leaving, owner, payloadHash, tag } = stored
+          assert.deepInclude(settled, { firstAttemptAt, leaving, owner, payloadHash, tag })
+        }
+      ),
       { numRuns: 2000 }
     )
   })

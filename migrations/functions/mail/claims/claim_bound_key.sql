@@ -27,6 +27,7 @@ begin
     d.torn := c.state = 'ended';
     d.sticky := case when c.ambiguous or d.torn then c.provider end;
     d.takeover := c.ambiguous;
+    d.result := c.result;
     d.leaving := c.leaving;
     d.owned := true;
     update email_send_claims x set lease_until = v_lease, last_attempt_at = v_last, updated_at = now()
@@ -52,10 +53,12 @@ begin
     d.torn := c.state = 'ended';
     d.sticky := c.provider;
     d.takeover := c.result is null;
+    d.result := c.result;
+    -- The result stays: the call after one that dies now has to know that the retries of this use are over.
     update email_send_claims x set
       -- A call that gets no answer asks as if it had no claim, and the next one must still learn that the key has ended (S2).
       payload_hash = e.payload_hash, state = case when d.torn then 'ended' else 'held' end, ambiguous = true, leaving = d.leaving, owner = e.owner,
-      lease_until = v_lease, result = null, updated_at = now(),
+      lease_until = v_lease, updated_at = now(),
       -- Where it is deferred, no provider is asked now (`continuation` in the domain).
       last_attempt_at = case when d.takeover and not provider_dedupes(c.provider) then c.last_attempt_at else v_last end
     where x.key_hash = e.key_hash;

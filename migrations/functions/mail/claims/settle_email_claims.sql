@@ -26,7 +26,7 @@ begin
       where jsonb_typeof(x.settle) = 'object'
     ), e as materialized (
       select
-        y.key, y.key_tag, y.settle ->> 'owner' as owner, y.settle ->> 'state' as state, y.settle -> 'isRetry' = 'true' as is_retry,
+        y.key, y.key_tag, y.settle ->> 'owner' as owner, y.settle ->> 'state' as state, y.settle ->> 'after' as after, y.settle -> 'isRetry' = 'true' as is_retry,
         coalesce((y.settle ->> 'ambiguous')::boolean, false) as ambiguous,
         case jsonb_typeof(y.settle -> 'result') when 'object' then (y.settle -> 'result') || coalesce(p_learned -> y.id, '{}') end as result,
         row_number() over (partition by y.key order by y.ord) as turn
@@ -52,7 +52,7 @@ begin
               e.result is not null and c.state <> 'accepted' and (e.key_tag is null or c.tag is not distinct from e.key_tag) as ends,
               c.ambiguous and e.state <> 'accepted' and coalesce(e.result ->> 'provider' <> c.provider, false) as torn,
               c.owner <> e.owner and c.state = 'held' and coalesce(c.lease_until > clock_timestamp(), false) as is_held,
-              case when c.state = 'held' and e.state = 'deferred' then c.result end as ended_before
+              case when c.state = 'held' and e.state = 'deferred' and c.result ->> 'sendId' is distinct from e.after then c.result end as ended_before
           ) as b
           -- A caller that does not know of an earlier ambiguous attempt cannot free its key, and one that asked another provider than
           -- the one in doubt ends it: no provider is asked from then on (S2). One that has ended stays so, but for a proof. If the

@@ -56,6 +56,7 @@ const toDecision = (row: typeof Began.Type): Result.Result<BeganSend, StoreUnava
           _tag: "Claimed",
           sticky: row.sticky,
           takeover: row.takeover,
+          ...(row.result === null ? {} : { after: row.result.sendId }),
           late: row.late,
           ...(row.torn ? { torn: true as const } : {}),
           firstAttemptAt: Math.floor(row.firstAttemptAt),

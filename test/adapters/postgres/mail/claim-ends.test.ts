@@ -36,12 +36,15 @@ const AROUND = [
   { before: [], after: [] },
   { before: [], after: [RETRY] },
   { before: [RETRY], after: [] },
+  { before: [RETRY], after: [], isKnown: true },
   { before: [{ ...RETRY, state: "accepted", result: resultOf("sent", "key") }], after: [] },
   {
     before: [],
     after: [{ owner: "an event", state: "accepted", ambiguous: false, result: resultOf("sent", "key") }]
   }
-] as const satisfies ReadonlyArray<Readonly<Record<"before" | "after", ReadonlyArray<ClaimEnd>>>>
+] as const satisfies ReadonlyArray<
+  Readonly<Record<"before" | "after", ReadonlyArray<ClaimEnd>>> & { readonly isKnown?: true }
+>
 
 interface Case {
   readonly key: string
@@ -58,7 +61,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
         YES_NO.flatMap((owned) =>
           YES_NO.flatMap((elsewhere) =>
             ENDS.flatMap(([ends, status]) =>
-              AROUND.flatMap(({ after, before }) =>
+              AROUND.flatMap(({ after, before, ...known }) =>
                 (["same", "another", "unsaid"] as const).map((use) => ({
                   use,
                   claim: {
@@ -80,6 +83,7 @@ const casesAt = (now: number): ReadonlyArray<Case> =>
                       owner: "owner",
                       state: ends,
                       ambiguous: status === "deferred",
+                      ...("isKnown" in known ? { after: RETRY.result.sendId } : {}),
                       result:
                         status === undefined
                           ? undefined

@@ -136,6 +136,70 @@ export const deadClaims = (it: KeyTests): void => {
       })
   )
 
+  const THREE = [1, 2, 3] as const
+  const unheard = () => THREE.map(() => "ambiguous-lost" as const)
+
+  it.effect(
+    "D1: a call that died on a key whose retries were over leaves the next one a deferral with retries of its own",
+    () =>
+      Effect.gen(function* () {
+        const { copies, pass, queued, received, scripts, spawn } = yield* world(aFirst)
+        const mail = order()
+        const process = yield* spawn
+        scripts.provider_a.push("ambiguous-lost", ...unheard(), "hang-lost", "ambiguous-lost")
+        assert.strictEqual((yield* process.send(mail)).status, "deferred")
+        for (const attempt of THREE) yield* process.retry(attemptOf(yield* queued, attempt))
+        const dead = yield* Effect.forkChild((yield* spawn).send(mail), { startImmediately: true })
+        while ((yield* received).provider_a < 5) yield* Effect.sleep("5 millis")
+        yield* pass(STALL_MS)
+        const caller = yield* spawn
+        assert.strictEqual((yield* caller.send(mail)).status, "deferred")
+        yield* caller.retry(attemptOf(yield* queued, 1))
+        assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+        assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+        yield* Fiber.interrupt(dead)
+      })
+  )
+
+  it.effect("D1: a call without a claim has retries of its own, also where those of its key are over", () =>
+    Effect.gen(function* () {
+      const { copies, queued, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+      const mail = order()
+      const process = yield* spawn
+      scripts.provider_a.push("ambiguous-lost", ...unheard(), "ambiguous-lost")
+      assert.strictEqual((yield* process.send(mail)).status, "deferred")
+      for (const attempt of THREE) yield* process.retry(attemptOf(yield* queued, attempt))
+      yield* storeAway("begin")
+      const caller = yield* spawn
+      assert.strictEqual((yield* caller.send(mail)).status, "deferred")
+      yield* storeBack
+      yield* caller.retry(attemptOf(yield* queued, 1))
+      assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
+      assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
+    })
+  )
+
+  it.effect(
+    "D1: a deferral that its process writes late is not written as one whose retries are to come",
+    () =>
+      Effect.gen(function* () {
+        const { queued, received, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+        const mail = order()
+        scripts.provider_a.push("ambiguous-lost", "rejected")
+        const process = yield* spawn
+        yield* storeAway("begin")
+        yield* storeAway("record")
+        assert.strictEqual((yield* process.send(mail)).status, "deferred")
+        yield* storeBack
+        yield* storeAway("beginRetry")
+        yield* (yield* spawn).retry(attemptOf(yield* queued, 1))
+        yield* storeBack
+        isDoubtful(yield* process.send(mail))
+        assert.notStrictEqual((yield* (yield* spawn).send(mail)).status, "deferred")
+        assert.strictEqual((yield* received).provider_b, 0)
+      })
+  )
+
   it.effect("MAIL-43: where the look-up holds a request back, its claim says when it leaves", () =>
     Effect.gen(function* () {
       const { copies, received, spawn, storeAway, storeBack } = yield* world(aFirst)

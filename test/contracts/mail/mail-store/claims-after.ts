@@ -14,6 +14,7 @@ import {
   mail,
   Mails,
   type MailTests,
+  resultOf,
   retrying,
   rowId,
   settling
@@ -188,6 +189,7 @@ export const claimsAfter = (it: MailTests): void => {
           sticky: "provider_a",
           takeover: false,
           late: false,
+          after: resultOf("failed", one.details.idempotencyKey, "ambiguous").sendId,
           tag: tagOf(one.details),
           firstAttemptAt: first.decision._tag === "Claimed" ? first.decision.firstAttemptAt : Number.NaN,
           lastAttemptAt: lastAttemptOf(again.decision)
