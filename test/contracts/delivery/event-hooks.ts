@@ -389,7 +389,7 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
           yield* tell("email.delivered", "key:1")
           yield* end((yield* claim())[0]!, REFUSAL)
           const later = yield* rowsOf(id, "pending")
-          const [first] = later.filter(({ tries }) => tries === 1)
+          const first = later.find(({ tries }) => tries === 1)
           assert.deepStrictEqual(yield* claim(), [])
           assert.isTrue(yield* hooks.redeliver(first!.id))
           const [second] = yield* claim()
