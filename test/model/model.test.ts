@@ -31,7 +31,7 @@ const FAILS: Readonly<Record<Literal, readonly [broken: string, bounds: Partial<
   "remembered until it is written": ["S4", { outages: 1, retries: 0, moments: 0 }],
   "learnt for a day": ["S5", { calls: 3, retries: 0, moments: 2 }],
   "held anew by evidence": ["S5", { calls: 3, retries: 0, crashes: 1, moments: 2 }],
-  "each provider goes on with its own": ["D1", { primary: "provider_b", outages: 1, moments: 0 }],
+  "each provider goes on with its own": ["S2", { primary: "provider_b", outages: 1, moments: 0 }],
   "a deferral is written before its retries end": ["D1", { losses: 1, moments: 0 }],
   "a deferral is written late": ["D1", { outages: 1, moments: 0 }],
   "an end is forgotten by the call after it": ["D1", { calls: 3, moments: 0 }],

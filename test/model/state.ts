@@ -234,7 +234,7 @@ const retryText = (
       : `${names.process(holder.process)}${holder.claimed}${holder.unwritten ?? waitedFor(names, holder.request)}`
   }`
 
-/** The retries of a call of its own are told apart by their messages. */
+/** The messages that were handled already, of retries or requests that are still there. */
 const handledText = ({ handled, requests, retries }: State): string =>
   handled
     .filter(
