@@ -163,7 +163,7 @@ export const deadClaims = (it: KeyTests): void => {
 
   it.effect("D1: a call without a claim has retries of its own, also where those of its key are over", () =>
     Effect.gen(function* () {
-      const { copies, queued, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
+      const { copies, queued, received, scripts, spawn, storeAway, storeBack } = yield* world(aFirst)
       const mail = order()
       const process = yield* spawn
       scripts.provider_a.push("ambiguous-lost", ...unheard(), "ambiguous-lost")
@@ -174,6 +174,7 @@ export const deadClaims = (it: KeyTests): void => {
       assert.strictEqual((yield* caller.send(mail)).status, "deferred")
       yield* storeBack
       yield* caller.retry(attemptOf(yield* queued, 1))
+      assert.strictEqual((yield* received).provider_a, 6, "its retry is no repeat of theirs")
       assert.strictEqual((yield* (yield* spawn).send(mail)).status, "sent")
       assert.deepStrictEqual(yield* copies, { provider_a: 1, provider_b: 0 })
     })
