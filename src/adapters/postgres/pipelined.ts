@@ -115,7 +115,7 @@ const clientOn = (pool: PgPool.PgPool, prepare: (connection: PgConnection.PgConn
   })
 }
 
-/** A client whose statements each have a connection to themselves. */
+/** A client that runs one statement at a time on a connection. */
 export const makeExclusive = (options: PgPool.Config) =>
   Effect.flatMap(PgPool.make(options), (pool) => clientOn(pool, () => {}))
 

@@ -15,7 +15,7 @@ const SPARE_TRIES = 32
 /** Longer than a try with its look-up: what a process that died was sending is sent again after it. */
 const LEASE_MS = (RECEIPT_WITHIN_SECONDS + 15) * 1_000
 
-const PLACES = { leaseMs: LEASE_MS, each: MAX_TRIES_OF_HOOK, spare: SPARE_TRIES }
+const CLAIM_LIMITS = { leaseMs: LEASE_MS, each: MAX_TRIES_OF_HOOK, spare: SPARE_TRIES }
 
 /** How often an idle dispatcher looks. */
 const IDLE = "1 second"
@@ -71,7 +71,7 @@ const makeDispatcher = Effect.gen(function* () {
     if (limit <= 0) return 0
     placeIsFree = false
     const lease = yield* random.uuidV7()
-    const claimed = yield* hooks.claim({ ...PLACES, lease, limit, busy })
+    const claimed = yield* hooks.claim({ ...CLAIM_LIMITS, lease, limit, busy })
     for (const delivery of claimed) {
       count(delivery.hookId, 1)
       yield* FiberSet.run(underWay, attempt(lease)(delivery))

@@ -129,7 +129,7 @@ export const sendOnce = Effect.fnUntraced(function* (
     if (begun.untold && decision._tag === "Replay") {
       // A deferral may have ended while the database was away: written now, it would wait for retries that are over (D1).
       const result = yield* replay(parts, keyHash, decision.result)
-      yield* tell(parts, details, owner, result)
+      yield* recordKnown(parts, details, owner, result)
       return yield* replay(parts, keyHash, result)
     }
     return yield* decision._tag === "Replay" && begun.time === undefined
@@ -244,7 +244,7 @@ const proven = (sending: Sending, { provider, providerMessageId }: Evidence, rou
   sent(sending, { provider, failedOver: provider !== route.first }, providerMessageId)
 
 /** Records in a store that was unavailable what this process knows of the key. */
-const tell = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
+const recordKnown = (parts: SendParts, details: SendDetails, owner: string, result: SendResult) => {
   const state = settledState(result.status, undefined, false)
   const settle = { owner, state, ambiguous: result.status !== "sent", result }
   return record(parts, rowOf(parts.config, result, details, newTrace(), settle))

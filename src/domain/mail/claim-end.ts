@@ -41,7 +41,7 @@ export const keptResult = (state: ClaimState, result: SendResult): SendResult =>
 }
 
 /**
- * The claim once a call has heard how the deferral of `sendId` ended: where two copies are out, every later call hears of the same one (S9).
+ * The claim once a call has found how the deferral of `sendId` ended: where two copies are out, every later call returns the same one (S9).
  * Undefined where it is not this deferral's any more, or its end proves no acceptance.
  */
 export const reportedClaim = (
@@ -55,35 +55,35 @@ export const reportedClaim = (
   return { ...claim, state: "accepted", provider: result.provider ?? claim.provider, result }
 }
 
+/**
+ * Whether an end whose writer does not own the claim ends it (`email_claim_is_over`); of a call that is alive only the result is noted. An
+ * acceptance ends a deferral, also where another call learned of it: every later call returns the same mail (S9). The last retry ends a
+ * deferral, too, if it began while the store was away, and holds nothing, and if the call died before it wrote the deferral.
+ */
+const isOverBy = (claim: Claim, { isRetry, result, state }: ClaimEnd, now: number): boolean => {
+  const isLastRetry = isRetry === true && claim.tag !== undefined
+  if (result === undefined) return false
+  if (claim.state === "deferred")
+    return claim.leaseUntil === NO_LEASE && (state === "accepted" || isLastRetry)
+  return claim.state === "held" && isLastRetry && (state !== "accepted" || !isLeased(claim, now))
+}
+
 /** The claim after its owner's end; undefined where the owner holds nothing of it any more: it is left alone. */
 export const settledClaim = (claim: Claim | undefined, end: ClaimEnd, now: number): Claim | undefined => {
   if (claim === undefined) return undefined
   const isOwned = claim.owner === end.owner && claim.leaseUntil !== NO_LEASE
-  // The last retry of this use, which may have begun while the store was away, and hold nothing.
-  const isLastRetry = end.isRetry === true && end.result !== undefined && claim.tag !== undefined
-  const isDead = claim.state === "held" && !isLeased(claim, now)
-  // An acceptance ends a deferral, also one that another call learned of: every later call hears of the same mail (S9). The last retry
-  // ends also a deferral that its call died before writing.
-  const isEnded =
-    (claim.state === "deferred" &&
-      claim.leaseUntil === NO_LEASE &&
-      end.result !== undefined &&
-      (end.state === "accepted" || isLastRetry)) ||
-    (isDead && isLastRetry)
-  if (!isOwned && !isEnded)
-    return isLastRetry && claim.state === "held" && end.state !== "accepted"
-      ? { ...claim, result: keptResult("ended", end.result) }
-      : undefined
+  if (!isOwned && !isOverBy(claim, end, now)) return undefined
   const ambiguous = claim.ambiguous || end.ambiguous
   // What was reported stays: a retry that ends later changes no answer (S9).
   if (end.result === undefined || claim.state === "accepted")
     return { ...claim, ambiguous, leaseUntil: NO_LEASE }
+  if (!isOwned && isLeased(claim, now)) return { ...claim, result: keptResult("ended", end.result) }
   const provider = end.result.provider ?? claim.provider
-  // The owner did not hear where the key was in doubt, or that it was, and asked the other provider: from now on nobody is asked.
+  // The owner did not know where the key was in doubt, or that it was, and asked the other provider: from now on no provider is asked.
   const isTorn = claim.ambiguous && end.state !== "accepted" && provider !== claim.provider
   // A caller that does not know of an earlier ambiguous attempt cannot release its key.
   const isOver = end.state !== "accepted" && claim.state === "ended"
-  // The retries of this deferral have ended before it: they are one chain with those of the call whose key this one took over.
+  // No retry follows this deferral: it shares them with the call before, and they have ended.
   const endedBefore =
     claim.state === "held" && end.state === "deferred" && claim.result?.sendId !== end.after
       ? claim.result

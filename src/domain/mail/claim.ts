@@ -217,9 +217,9 @@ export const continuation = ({ late, sticky, takeover, torn }: Claimed): "ask" |
 }
 
 /**
- * Whether the retries of a call would be those of its use of the key, as of a call that takes over from a dead one: one chain, and not two
- * (MAIL-57). One that goes on after they ended has its own, and so has one without a claim, which cannot know: a retry whose row is
- * there does nothing (D1).
+ * Whether a call shares the retries of its use of the key, as one that takes over from a dead call does: one chain, and not two (MAIL-57).
+ * A call that goes on after those retries have ended has its own, and so has a call without a claim, which cannot know: a retry whose
+ * row is there does nothing (D1).
  */
 export const sharesRetries = ({ after }: Claimed, holdsClaim: boolean): boolean =>
   holdsClaim && after === undefined

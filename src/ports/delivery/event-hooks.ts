@@ -128,7 +128,7 @@ export class EventHooks extends Context.Service<
       { readonly rows: ReadonlyArray<DeliveryRow>; readonly nextCursor: string | null },
       InvalidCursor
     >
-    /** Sends an event now that has ended, or waits for its next try; false where there is none, or its hook is off by itself. */
+    /** Sends an event now that has ended, or waits for its next try; false where no event is in that state, or its hook is off by itself. */
     readonly redeliver: (deliveryId: string) => Answer<boolean>
     /** Sends a hook's events since then, ISO 8601, that are dead or wait for their next try; how many. */
     readonly redeliverFrom: (hookId: string, from: string) => Answer<number>

@@ -55,6 +55,18 @@ interface Suite<R> {
 /** What every store of event hooks does; each test gets one of its own. */
 export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { advance, tell }: Suite<R>) =>
   describe(`event hooks: ${name}`, () => {
+    /** One hook for mails, and one for documents, each with ten events that are due. */
+    const twoHooks = Effect.gen(function* () {
+      const hooks = yield* EventHooks
+      const mails = yield* hooks.add({ ...NEW, types: ["email.*"] })
+      const documents = yield* hooks.add({ ...NEW, types: ["conversion.*"] })
+      for (let count = 0; count < 10; count++) {
+        yield* tell("email.sent", `key:${count}`)
+        yield* tell("conversion.failed", `document:${count}`)
+      }
+      return { mails, documents }
+    })
+
     it.effect("an event goes to the hooks that ask for it, with one webhook-id, until it is received", () =>
       Effect.gen(function* () {
         const hooks = yield* EventHooks
@@ -180,13 +192,7 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
 
     it.effect("a hook has places of its own, and one that does not answer has one (EVENT-82)", () =>
       Effect.gen(function* () {
-        const hooks = yield* EventHooks
-        const slow = yield* hooks.add({ ...NEW, types: ["email.*"] })
-        const quick = yield* hooks.add({ ...NEW, types: ["conversion.*"] })
-        for (let count = 0; count < 10; count++) {
-          yield* tell("email.sent", `key:${count}`)
-          yield* tell("conversion.failed", `document:${count}`)
-        }
+        const { mails: slow, documents: quick } = yield* twoHooks
         const first = yield* claim({ each: 3 })
         const ofHook = (claimed: ReadonlyArray<ClaimedDelivery>, { id }: { readonly id: string }) =>
           claimed.filter(({ hookId }) => hookId === id)
@@ -210,13 +216,7 @@ export const suite = <R>(name: string, layer: Layer.Layer<EventHooks | R>, { adv
 
     it.effect("O2: the last places are for hooks that answer, one each (EVENT-82)", () =>
       Effect.gen(function* () {
-        const hooks = yield* EventHooks
-        const failing = yield* hooks.add({ ...NEW, types: ["email.*"] })
-        const quick = yield* hooks.add({ ...NEW, types: ["conversion.*"] })
-        for (let count = 0; count < 10; count++) {
-          yield* tell("email.sent", `key:${count}`)
-          yield* tell("conversion.failed", `document:${count}`)
-        }
+        const { mails: failing, documents: quick } = yield* twoHooks
         const [first] = yield* claim({ limit: 3, spare: 2, busy: new Map([[quick.id, 100]]) })
         assert.strictEqual(first?.hookId, failing.id)
         yield* end(first!, REFUSAL)

@@ -20,6 +20,15 @@ const taken = Effect.gen(function* () {
   return sole(yield* take())
 })
 
+/** A request whose key a direct send is using. */
+const heldByDirectSend = Effect.gen(function* () {
+  yield* clear
+  const [id = ""] = yield* enqueue({ ...MAIL, idempotencyKey: "order" })
+  const claim = claimOf({ id, lease: "direct", idempotency_key: "order" })
+  yield* call("begin_email_sends", [{ ...claim, owner: "direct" }])
+  return id
+})
+
 /** Twenty requests, taken, in an order that is not that of their ids. */
 const twenty = Effect.gen(function* () {
   yield* clear
@@ -122,12 +131,8 @@ layer(layerPostgres)("requests of the queue that meet", (it) => {
 
   it.effect("QUEUE-6: one whose key a direct send is just ending is cancelled by how that ends", () =>
     Effect.gen(function* () {
-      yield* clear
       const sql = yield* WriteSql
-      const [id = ""] = yield* enqueue({ ...MAIL, idempotencyKey: "order" })
-      yield* call("begin_email_sends", [
-        { ...claimOf({ id, lease: "direct", idempotency_key: "order" }), owner: "direct" }
-      ])
+      const id = yield* heldByDirectSend
       const refused = sql`update email_send_claims set state = 'refused', lease_until = null`
       const cancelled = yield* whileOpen(refused, sql`select cancel_email(${id}::uuid) as state`)
       assert.deepStrictEqual(cancelled, [{ state: "cancelled" }])
@@ -138,12 +143,8 @@ layer(layerPostgres)("requests of the queue that meet", (it) => {
     "Q2: a refused cancel in a transaction that stays open does not keep the direct send from its end",
     () =>
       Effect.gen(function* () {
-        yield* clear
         const sql = yield* WriteSql
-        const [id = ""] = yield* enqueue({ ...MAIL, idempotencyKey: "order" })
-        yield* call("begin_email_sends", [
-          { ...claimOf({ id, lease: "direct", idempotency_key: "order" }), owner: "direct" }
-        ])
+        const id = yield* heldByDirectSend
         const ended = yield* whileOpen(
           sql`select cancel_email(${id}::uuid) as state`,
           sql`select state from email_send_claims for update nowait`
