@@ -41,24 +41,25 @@ const EDGE = ["edge", "edge-email", "functions", "client"]
 /** Throws on a Node that is too old. */
 const NEEDS_NODE = "src/runtime/process/node/needs-node.ts"
 /** Files that the code reads beside its modules. */
-const FILES = [
-  "axe-core/axe.min.js",
-  "caniemail/caniemail.json",
-  "@neslinesli93/qpdf-wasm/package.json",
-  "@neslinesli93/qpdf-wasm/dist/qpdf.js"
-]
+const FILES = ["@neslinesli93/qpdf-wasm/package.json", "@neslinesli93/qpdf-wasm/dist/qpdf.js"]
+const CLIENTS = "caniemail/caniemail.json"
 /** Those that it reads compressed (src/reader/sources/pdf/engine/binary.ts). */
-const BINARIES = ["@embedpdf/pdfium/pdfium.wasm", "@neslinesli93/qpdf-wasm/dist/qpdf.wasm"]
+const COMPRESSED = [
+  "@embedpdf/pdfium/pdfium.wasm",
+  "@neslinesli93/qpdf-wasm/dist/qpdf.wasm",
+  "axe-core/axe.min.js",
+  CLIENTS
+]
 
 /** Of the table of mail clients what is read (src/adapters/message-view/client-support.ts): most of it is prose. */
-const shortenClients = (path: string) => {
-  const { data, last_update_date, nicenames } = JSON.parse(readFileSync(path, "utf8")) as {
+const shortenedClients = (file: Buffer) => {
+  const { data, last_update_date, nicenames } = JSON.parse(file.toString()) as {
     readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
     readonly last_update_date: string
     readonly nicenames: unknown
   }
   const features = data.map(({ category, stats, title, url }) => ({ title, category, url, stats }))
-  writeFileSync(path, JSON.stringify({ last_update_date, nicenames, data: features }))
+  return Buffer.from(JSON.stringify({ last_update_date, nicenames, data: features }))
 }
 
 const runtimeFiles = (names: ReadonlyArray<string>) => names.map((name) => `src/runtime/entries/${name}.ts`)
@@ -142,14 +143,14 @@ const main = async () => {
     mkdirSync(dirname(copy), { recursive: true })
     cpSync(fileURLToPath(import.meta.resolve(file)), copy)
   }
-  for (const file of BINARIES) {
+  for (const file of COMPRESSED) {
     const copy = join(outdir, "files", `${file}.zst`)
+    const whole = readFileSync(fileURLToPath(import.meta.resolve(file)))
     mkdirSync(dirname(copy), { recursive: true })
-    writeFileSync(copy, compress(readFileSync(fileURLToPath(import.meta.resolve(file)))))
+    writeFileSync(copy, compress(file === CLIENTS ? shortenedClients(whole) : whole))
   }
-  shortenClients(join(outdir, "files/caniemail/caniemail.json"))
   copyAssets(outdir)
-  const copied = [...FILES, ...BINARIES].map((file) => join("node_modules", file))
+  const copied = [...FILES, ...COMPRESSED].map((file) => join("node_modules", file))
   writeFileSync(join(dist, "NOTICES.txt"), noticesOf(root, [...inputs, ...copied].map(packageFolder)))
   return 0
 }

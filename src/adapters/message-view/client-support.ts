@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises"
-
 import { type DefaultTreeAdapterTypes, parse } from "parse5"
 
 import type { ClientSupport, UnsupportedFeature } from "../../ports/mail/message-views.ts"
+import { textOf } from "../../reader/sources/pdf/engine/binary.ts"
 
 /** A feature in the data of caniemail.com: support by family, platform and version (`y`, `n`, `a #1`, `u`). */
 interface Feature {
@@ -18,8 +17,7 @@ interface Data {
   readonly data: ReadonlyArray<Feature>
 }
 
-const load = async () =>
-  JSON.parse(await readFile(new URL(import.meta.resolve("caniemail/caniemail.json")), "utf8")) as Data
+const load = async () => JSON.parse(await textOf("caniemail/caniemail.json")) as Data
 
 /** What an HTML document uses, in lower case. */
 interface Used {

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises"
-
 import { Effect, Layer } from "effect"
 
 import {
@@ -10,6 +8,7 @@ import {
   UnreadableMessage
 } from "../../ports/mail/message-views.ts"
 import { type Reader, type ReaderEnded, ReaderProcess } from "../../ports/reader-process.ts"
+import { textOf } from "../../reader/sources/pdf/engine/binary.ts"
 import type { Answer, Task } from "./message-view-program.ts"
 
 /** From a build the file has the ending that this one has. */
@@ -29,9 +28,7 @@ const WHY: Readonly<Record<ReaderEnded["reason"], string>> = {
   unavailable: "The process that takes mails apart cannot be started now."
 }
 
-const accessibilityScript = Effect.promise(() =>
-  readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")
-)
+const accessibilityScript = Effect.promise(() => textOf("axe-core/axe.min.js"))
 
 /** Parses messages in separate processes. */
 export const layer: Layer.Layer<MessageViews, never, ReaderProcess> = Layer.effect(
