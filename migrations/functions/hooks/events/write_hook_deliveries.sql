@@ -1,6 +1,7 @@
 -- Writes events for every hook that asks for them, in their order. For a hook that switched itself off they are `dead` at once; for one
 -- that a person or the settings switched off nothing is written. An event behind another of its subject gets the same due time:
--- `claim_event_hook_deliveries` skips it until then, and so reads it less often. The setting: rows are found by the indexes, whatever
+-- `claim_event_hook_deliveries` skips it until then, and so reads it less often. Behind one that is being sent it is due in a second:
+-- the receipt may be noted before this transaction commits, and then moves nothing here. The setting: rows are found by the indexes, whatever
 -- the statistics say. The condition on the subject is a `between`, ordered as in the subject's own index: only that index matches.
 -- With `=` any index that begins with the hook seems as cheap while there are few rows, and later each event reads all that wait for the hook.
 create or replace function write_hook_deliveries(p_events hook_event[]) returns void
@@ -22,7 +23,7 @@ begin
     case when h.off_by is null then 'pending' else 'dead' end,
     case when h.off_by is null then greatest(v_now, e.wait_until, (
       select max(x.next_at) from (
-        select d.next_at from event_hook_deliveries d
+        select case when d.lease is null then d.next_at else v_now + interval '1 second' end as next_at from event_hook_deliveries d
         where d.hook_id = h.id and d.subject between e.subject and e.subject and d.state = 'pending' and not d.again
         order by d.subject, d.sequence
         offset 0

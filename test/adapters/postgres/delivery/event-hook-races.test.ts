@@ -130,6 +130,23 @@ suiteLayer(layerPostgres)("rows of event hooks", (it) => {
     })
   )
 
+  it.effect("an event behind one that is received just now waits for no lease", () =>
+    Effect.gen(function* () {
+      yield* clearHooks
+      const sql = yield* WriteSql
+      yield* putHook()
+      yield* putDelivery(1, { lease: LEASE, tries: 1, subject: "key", next_at: inMinutes(0.5) })
+      const write = sql`select write_hook_deliveries(
+        array[row('email.delivered', 'key', clock_timestamp(), '{}', null, null)::hook_event]
+      )`
+      yield* whileOpen(write, endTries(receiptOf(1)))
+      const [next] = yield* sql<{ readonly seconds: number }>`
+        select extract(epoch from next_at - created_at)::float8 as seconds
+        from event_hook_deliveries where type = 'email.delivered'`
+      assert.isAtMost(next?.seconds ?? Infinity, 1)
+    })
+  )
+
   it.effect("upkeep waits for nobody who has an event, and finds it the next time", () =>
     Effect.gen(function* () {
       yield* clearHooks
