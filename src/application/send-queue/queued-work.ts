@@ -1,15 +1,16 @@
 import { Effect } from "effect"
 
 import { IdempotencyKey, LogRowId } from "../../domain/ids.ts"
-import { type DeferredSend, deferredJson } from "../../domain/mail/deferred-send.ts"
+import { type DeferredSend, deferredJson, type ProviderRequest } from "../../domain/mail/deferred-send.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
 import { mayGoBack, refusedWaitMs } from "../../domain/mail/queue.ts"
-import { ProviderFailure } from "../../ports/mail/mail-provider.ts"
+import { type Accepted, type MailProvider, ProviderFailure } from "../../ports/mail/mail-provider.ts"
 import type { RecordedSend, RecordSend } from "../../ports/mail/mail-store.ts"
 import type { QueueMove, SendQueue, TakenMail } from "../../ports/mail/send-queue.ts"
 import { countSend } from "../mail/metrics.ts"
 import { bounded } from "../mail/retry-store.ts"
 import type { SendParts, Terms } from "../mail/sending.ts"
+import type { Places } from "./places.ts"
 import { paceOf, type QueueConfig } from "./queue-config.ts"
 
 /** A lease that is not prolonged for so long counts as a dead sender's: its work is taken up again within 15 s, milliseconds. */
@@ -33,7 +34,7 @@ export type QueueRefusal = Pick<ProviderFailure, "kind" | "message">
 
 const TURN_PASSED: QueueRefusal = {
   kind: "unavailable",
-  message: "the database was slow, and its turn at the provider has passed: it was not asked"
+  message: "the database or the provider was slow, and its turn at the provider has passed: it was not asked"
 }
 
 /** A request that its sender works on. */
@@ -66,6 +67,7 @@ export interface QueueParts {
   readonly parts: SendParts
   readonly queue: SendQueue["Service"]
   readonly config: QueueConfig["Service"]
+  readonly places: Places
   readonly now: () => number
   /** From 0 to 1. */
   readonly random: () => number
@@ -233,6 +235,35 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   }
 })
 
+/** One attempt, in its place at the provider, which it has waited for since then. */
+const attempt = Effect.fnUntraced(function* (
+  queue: QueueParts,
+  work: QueuedWork,
+  {
+    adapter,
+    refusal,
+    request,
+    since
+  }: {
+    readonly adapter: MailProvider
+    readonly request: ProviderRequest
+    readonly refusal: QueueRefusal | undefined
+    readonly since: number
+  }
+): Effect.fn.Return<Accepted, ProviderFailure> {
+  const { provider } = request
+  // What was looked up before, and the hold on the key, are good for so long.
+  const isNow = queue.now() - since <= NEEDED_MS / 2 && (yield* hasTurn(queue, work, provider))
+  const why = refusal ?? (isNow ? undefined : TURN_PASSED)
+  work.isUnasked = why !== undefined
+  if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
+  const accepted = yield* Effect.tapError(queue.parts.runner.attempt(adapter, request), ({ pace }) =>
+    Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))
+  )
+  queue.places.noteAccepted(queue.now())
+  return accepted
+})
+
 /**
  * The parts of a send of the queue. Its deferral stays in its request, a refusal puts it back, its row of the log is written
  * with its end; each in one transaction that sees that the request is still this sender's.
@@ -282,15 +313,10 @@ export const partsOf = (
     },
     runner: {
       ...parts.runner,
-      attempt: Effect.fnUntraced(function* (adapter, request) {
-        const { provider } = request
-        const why = refusal ?? ((yield* hasTurn(queue, work, provider)) ? undefined : TURN_PASSED)
-        work.isUnasked = why !== undefined
-        if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
-        return yield* Effect.tapError(parts.runner.attempt(adapter, request), ({ pace }) =>
-          Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))
+      attempt: (adapter, request) =>
+        Effect.suspend(() =>
+          queue.places.use(attempt(queue, work, { adapter, request, refusal, since: queue.now() }))
         )
-      })
     }
   }
 }

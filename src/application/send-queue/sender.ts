@@ -8,6 +8,7 @@ import { bounded } from "../mail/retry-store.ts"
 import { layerProcess, makeSendParts, type SendServices } from "../mail/sending.ts"
 import { uptime } from "../uptime.ts"
 import { listenToBell, ringBell } from "../work-bell.ts"
+import { makePlaces } from "./places.ts"
 import { QueueConfig } from "./queue-config.ts"
 import {
   hasTurn,
@@ -55,12 +56,20 @@ const askingOf = ({ running }: Pick<Sender, "running">): number => {
   return asking
 }
 
-/** How many requests may be taken now: as many are sent at once as are configured, and as many again wait for their ends to be written. */
-const freePlaces = (sender: Pick<Sender, "config" | "running">): number =>
-  Math.min(sender.config.concurrency - askingOf(sender), 2 * sender.config.concurrency - sender.running.size)
+type Occupied = Pick<Sender, "config" | "now" | "places" | "running">
+
+/**
+ * How many requests may be taken now: as many are sent at once as are configured, with those that are taken ahead, and as many again wait for
+ * their ends to be written.
+ */
+const freePlaces = (sender: Occupied): number => {
+  const { concurrency } = sender.config
+  const most = concurrency + sender.places.ahead(sender.now())
+  return Math.min(most - askingOf(sender), most + concurrency - sender.running.size)
+}
 
 /** Not for each place that becomes free: what is free is taken together. */
-const ringIfWorthwhile = (sender: Pick<Sender, "config" | "running">): Effect.Effect<void> =>
+const ringIfWorthwhile = (sender: Occupied): Effect.Effect<void> =>
   Effect.suspend(() =>
     freePlaces(sender) >= sender.config.concurrency / 4 ? ringBell("queue") : Effect.void
   )
@@ -193,15 +202,18 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
     const random = yield* Random.Random
     const context = yield* Effect.context<never>()
     const config = yield* QueueConfig
-    const running: Sender["running"] = new Map()
-    const sender: Sender = {
+    const occupied: Occupied = {
       config,
+      now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
+      places: makePlaces(config.concurrency),
+      running: new Map()
+    }
+    const sender: Sender = {
+      ...occupied,
       queue: yield* SendQueue,
       parts,
-      now: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
       random: () => random.nextDoubleUnsafe(),
-      running,
-      onAnswered: ringIfWorthwhile({ config, running }),
+      onAnswered: ringIfWorthwhile(occupied),
       busy: Latch.makeUnsafe(false),
       fork: (body) => Effect.runForkWith(context)(body)
     }
