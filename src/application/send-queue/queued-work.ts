@@ -60,6 +60,8 @@ export interface QueuedWork {
   isMoved: boolean
   /** The queue itself answered in place of a provider: that is no reason to ask another one. */
   isUnasked: boolean
+  /** A provider was asked. */
+  isAsked: boolean
 }
 
 /** What moves and attempts of queued requests go by. */
@@ -101,6 +103,11 @@ const waitMs = (
     retryAfterMs: work.retryAfterMs,
     random: random()
   })
+
+/** Where its turn had passed nobody was asked: that is no refusal, and the next wait is no longer than the last one. */
+const countRefusal = (work: QueuedWork): void => {
+  if (work.isAsked) work.refusals += 1
+}
 
 /** A move without a row in the log. */
 export const moveTo = (
@@ -145,7 +152,7 @@ export const moveOf = (queue: Pacing, work: QueuedWork, row: RecordSend): QueueM
   }
   if (row.outcome === "failed" && row.waitsForKey === true) return { ...waitForKey(work), tried, error }
   if (mayGoBack(row.outcome, row.errorKind, isFree)) {
-    work.refusals += 1
+    countRefusal(work)
     const dueMs = waitMs(queue, work)
     if (dueMs !== undefined) return moveTo(work, "queued", { dueMs, tried, error, record: row })
   }
@@ -228,7 +235,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
   },
   mayFailOver: (provider) => (work.isUnasked ? Effect.succeed(false) : tokenFor(queue, work, provider)),
   refusedWait: (failure, sinceFirstMs) => {
-    work.refusals += 1
+    countRefusal(work)
     work.retryAfterMs = failure.pace?.retryAfterMs
     const wait = waitMs(queue, work, { ageMs: sinceFirstMs, maxAgeMs: WINDOW_MS })
     return wait === undefined ? undefined : wait / 1000
@@ -257,6 +264,7 @@ const attempt = Effect.fnUntraced(function* (
   const why = refusal ?? (isNow ? undefined : TURN_PASSED)
   work.isUnasked = why !== undefined
   if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
+  work.isAsked = true
   const accepted = yield* Effect.tapError(queue.parts.runner.attempt(adapter, request), ({ pace }) =>
     Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))
   )

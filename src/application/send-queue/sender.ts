@@ -46,7 +46,8 @@ const workOf = (mail: TakenMail, now: number): QueuedWork => ({
   isHeard: false,
   unwritten: undefined,
   isMoved: false,
-  isUnasked: false
+  isUnasked: false,
+  isAsked: false
 })
 
 /** How many requests still need a provider. A request whose end is being written no longer occupies a place, so that ends are written in larger batches. */

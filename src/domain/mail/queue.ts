@@ -38,7 +38,7 @@ const REFUSED_MOST_MS = 15 * 60_000
 
 /** What decides whether a refused request is tried again. */
 interface Refused {
-  /** Refusals in a row, this one included. */
+  /** Refusals in a row, this one included; 0 where it was not asked, and waits half as long as after a first one. */
   readonly refusals: number
   /** Since the request was due and looked at first, milliseconds. */
   readonly ageMs: number

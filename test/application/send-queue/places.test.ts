@@ -31,7 +31,7 @@ const makeWorld = Effect.gen(function* () {
   const memory = makeMemoryProvider({ provider: "provider_a", outcome: () => Effect.succeed("ok") })
   const goes = Latch.makeUnsafe(true)
   const now = yield* Clock.clockWith(Effect.succeed)
-  const seen = { asked: 0, atOnce: 0, most: 0, ahead: 0, longestWaitMs: 0, handedBack: 0 }
+  const seen = { asked: 0, atOnce: 0, most: 0, ahead: 0, longestWaitMs: 0, handedBack: 0, refusals: 0 }
   const taken: Taken = new Map()
   const provider = {
     ...memory.provider,
@@ -59,6 +59,7 @@ const makeWorld = Effect.gen(function* () {
       Effect.suspend(() => {
         taken.delete([...taken.keys()].find((key) => JSON.stringify(move).includes(`"${key}"`)) ?? "")
         if (move.state === "queued") seen.handedBack += 1
+        seen.refusals = Math.max(seen.refusals, move.refusals)
         return queue.move(move)
       })
   }

@@ -176,7 +176,8 @@ export const workOf = (mail: TakenMail, takenAt: number): QueuedWork => ({
   isHeard: true,
   unwritten: undefined,
   isMoved: false,
-  isUnasked: false
+  isUnasked: false,
+  isAsked: true
 })
 
 const deferralTexts = new Map<string, string>()

@@ -111,7 +111,7 @@ describe("the sender of the queue", () => {
       yield* untilFound(
         "the request is back",
         Effect.map(
-          world.sql`select from email_send_queue where id = ${id}::uuid and refusals = 1 and state = 'queued'`,
+          world.sql`select from email_send_queue where id = ${id}::uuid and attempts = 1 and refusals = 0 and state = 'queued'`,
           ([row]) => row
         )
       )
