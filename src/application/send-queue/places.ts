@@ -22,7 +22,7 @@ export const makePlaces = (count: number): Places => {
   /** When the last ones were accepted. */
   const accepted: Array<number> = []
   return {
-    use: semaphore.withPermit,
+    use: (request) => semaphore.withPermit(request),
     noteAccepted: (now) => {
       accepted.push(now)
       if (accepted.length > count) accepted.shift()

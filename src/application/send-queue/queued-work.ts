@@ -243,7 +243,7 @@ const termsOf = (queue: QueueParts, work: QueuedWork): Terms => ({
 })
 
 /** One attempt, in its place at the provider, which it has waited for since then. */
-const attempt = Effect.fnUntraced(function* (
+const attemptInPlace = Effect.fnUntraced(function* (
   queue: QueueParts,
   work: QueuedWork,
   {
@@ -323,7 +323,7 @@ export const partsOf = (
       ...parts.runner,
       attempt: (adapter, request) =>
         Effect.suspend(() =>
-          queue.places.use(attempt(queue, work, { adapter, request, refusal, since: queue.now() }))
+          queue.places.use(attemptInPlace(queue, work, { adapter, request, refusal, since: queue.now() }))
         )
     }
   }
