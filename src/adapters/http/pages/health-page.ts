@@ -92,7 +92,7 @@ const LOOK: Readonly<Record<Exclude<AlarmName, SilenceAlarm>, readonly [path: st
   failed_sends: log("failed", "Show the failed mails"),
   unclaimed_sends: [pathTo.adminScreen("email-log"), "Open the log"],
   queue_overdue: [pathTo.adminScreen("queue"), "Open the send queue"],
-  queue_set_aside: [pathTo.adminScreen("queue"), "Open the send queue"],
+  queue_set_aside: log("failed", "Show the failed mails"),
   queue_given_up: log("failed", "Show the failed mails"),
   failed_conversions: [pathTo.adminScreen("jobs", { status: "failed" }), "Show the failed jobs"],
   waiting_conversions: [pathTo.adminScreen("jobs", { status: "pending" }), "Show the jobs that wait"],

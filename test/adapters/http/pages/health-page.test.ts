@@ -50,6 +50,7 @@ let ownersServer: TestServer
 let ownPair: TestServer
 let fleet: TestServer
 let known: HealthFacts["processes"] = []
+let firing: HealthFacts["alarms"] = []
 beforeAll(async () => {
   server = await startServer({
     health: Effect.suspend(() => (down ? Effect.fail(storeDown("password=hunter2")) : Effect.succeed(facts))),
@@ -71,12 +72,13 @@ beforeAll(async () => {
     report
   })
   fleet = await startServer({
-    health: Effect.sync(() => ({ ...facts, alarms: [], processes: known }))
+    health: Effect.sync(() => ({ ...facts, alarms: firing, processes: known }))
   })
   ownersServer = await startServer({ access: accessWith(["owner"], ADMIN_TOKEN) })
 })
 beforeEach(() => {
   down = false
+  firing = []
   asked = []
 })
 afterAll(() => Promise.all([server.stop(), ownersServer.stop(), ownPair.stop(), fleet.stop()]))
@@ -161,6 +163,12 @@ describe("the overview", () => {
     expect(ill).toContain("The process 3 is silent")
     expect(ill.indexOf("is not well</h3>")).toBeLessThan(ill.indexOf('<h2 id="mail-title"'))
     expect(ill.match(/<a href="#process">Show the processes<\/a>/g)).toHaveLength(2)
+  })
+
+  it("leads from mails that were set aside to where they are shown: the send queue has only what waits", async () => {
+    firing = [{ name: "queue_set_aside", since: AT, detail: "1 mails were set aside" }]
+    const { text } = await call(fleet, "/admin", { headers: { ...admin, accept: "text/html" } })
+    expect(text).toContain('<a href="/admin/email-log?status=failed">Show the failed mails</a>')
   })
 
   it("shows what there is while the database does not answer, and not why", async () => {
