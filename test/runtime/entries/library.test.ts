@@ -278,7 +278,7 @@ describe("with a database", () => {
     expect(first).toMatchObject({ ok: true, status: "deferred" })
     const consumers = () =>
       rows("select from leases where name = 'retry:email-defer' and expires_at > clock_timestamp()")
-    assert.lengthOf(await consumers(), 1)
+    await vi.waitFor(async () => assert.lengthOf(await consumers(), 1), 20_000)
     await resend.always("ok")
     const last =
       "select status from email_log where idempotency_key = 'library-19' order by created_at desc limit 1"
