@@ -28,6 +28,8 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const NURSERY = ["--min-semi-space-size=32", "--max-semi-space-size=64"]
+
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const TWO_SEEDS = at("./test/support/two-seeds.ts")
@@ -68,7 +70,7 @@ export default defineConfig({
     // Most tests wait for a database, a process or a clock: more of them at once than there are cores.
     maxWorkers: 4,
     // Properties make much that is soon garbage: a nursery that is large from the start takes a tenth of the workers' time off.
-    execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64"],
+    execArgv: NURSERY,
     // The only time limits of the suite, so that a busy machine fails no test.
     testTimeout: TIME_LIMIT_MS,
     hookTimeout: TIME_LIMIT_MS,
@@ -78,7 +80,14 @@ export default defineConfig({
       // One worker runs many files, so that what they import is loaded once: a fifth of the suite's time.
       {
         extends: true,
-        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: ALONE }
+        test: {
+          name: "shared",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: ALONE,
+          // Every core is busy: a collector that looks for others to help it takes a twentieth of the workers' time more.
+          execArgv: [...NURSERY, "--initial-old-space-size=600", "--single-threaded-gc"]
+        }
       },
       { extends: true, test: { name: "alone", include: ALONE } }
     ]

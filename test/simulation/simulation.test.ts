@@ -30,7 +30,7 @@ const SHARES: ReadonlyArray<Share> = [
     invariants: "S1 S2 S4 S5 S9 D1 D3 Q1 Q2 Q3",
     seeds: 120,
     mustHappen: mailWorld.mustHappen,
-    fresh: 400,
+    fresh: 100,
     bugSeeds: 150
   },
   {
