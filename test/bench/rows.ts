@@ -1,3 +1,4 @@
+import { bareStatements } from "./senders/bare-statements.ts"
 import { byHand, byHandOverHttp, byHandWebhook } from "./senders/by-hand.ts"
 import { decodingHttp, webhookIntake } from "./senders/intake.ts"
 import { rawResend, rawSes, smtpPool, upyoPool } from "./senders/peers.ts"
@@ -44,6 +45,13 @@ export const SENDING: ReadonlyArray<Row> = [
   { name: HAND_SES, open: byHand("provider_b", { keys: false }), baseline: SES, concurrencies: CALLERS },
   { name: HAND_SES_KEYS, open: byHand("provider_b", { keys: true }), baseline: SES, concurrencies: CALLERS },
   { name: HAND_RELAY, open: byHandOverHttp, baseline: RESEND, concurrencies: CALLERS },
+  {
+    name: "no rule: bare statements, Resend, keys",
+    open: bareStatements,
+    baseline: RESEND,
+    byHand: HAND_KEYS,
+    concurrencies: CALLERS
+  },
   {
     name: "Mailer.send, Resend",
     open: mailer("provider_a", { keys: false }),

@@ -1,3 +1,4 @@
+import { bareQueue } from "./bare-queue.ts"
 import { handQueue } from "./by-hand-queue.ts"
 import type { OpenContender } from "./contender.ts"
 import { graphileWorker } from "./graphile.ts"
@@ -14,6 +15,7 @@ export const CONTENDERS = {
   "graphile-worker": graphileWorker,
   "pg-boss": pgBoss,
   "River (Go)": river,
+  "no rule: bare statements": bareQueue,
   "the SDK alone": sdkAlone
 } satisfies Readonly<Record<string, OpenContender>>
 

@@ -60,24 +60,34 @@ const IS_LEFT = `select from email_send_queue where provider = '' and lane = 3 a
 /** How often the queue is looked at, milliseconds. */
 const LOOK_MS = 20
 
-/** The send queue. */
-export const postlaneQueue: OpenContender = async (targets, concurrency) => {
-  const server = await openServerMail(targets, concurrency)
-  const client = new Client({ connectionString: targets.databaseUrl })
+/** A connection that fills the send queue's table; `name` is part of the keys. */
+export const fillQueue = async ({ databaseUrl }: Pick<Targets, "databaseUrl">, name: string) => {
+  const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query("set statement_timeout = 0")
   return {
-    fill: async (count) => {
-      await client.query(FILL, [JSON.stringify(MAIL), `queue-${process.pid}-${next()}`, count])
+    client,
+    fill: async (count: number) => {
+      await client.query(FILL, [JSON.stringify(MAIL), `${name}-${process.pid}-${next()}`, count])
       await client.query("vacuum analyze email_send_queue")
     },
+    close: () => client.end()
+  }
+}
+
+/** The send queue. */
+export const postlaneQueue: OpenContender = async (targets, concurrency) => {
+  const server = await openServerMail(targets, concurrency)
+  const { client, close, fill } = await fillQueue(targets, "queue")
+  return {
+    fill,
     drain: async () => {
       const sending = Effect.runFork(server.sender.run)
       while ((await client.query({ name: "left", text: IS_LEFT })).rowCount !== 0) await wait(LOOK_MS)
       await Effect.runPromise(Fiber.interrupt(sending))
     },
     close: async () => {
-      await client.end()
+      await close()
       await server.close()
     }
   }
