@@ -135,5 +135,8 @@ export const certain = Effect.fnUntraced(function* (
   const isHeld = yield* holdsFor(parts, sending, result.provider, parts.config.dbTimeoutMs)
   if (isHeld) return result
   sending.hold.ownKind = undefined
-  return result.status === "failed" ? { ...result, kind: "ambiguous" } : result
+  if (result.status !== "failed") return result
+  // A queued mail that may be tried again has not ended by it.
+  if (result.kind === "unavailable") sending.trace.waitsForKey = true
+  return { ...result, kind: "ambiguous" }
 })

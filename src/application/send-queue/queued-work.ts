@@ -93,7 +93,8 @@ const waitMs = (
   work: QueuedWork,
   ages: { readonly ageMs: number; readonly maxAgeMs: number } = {
     ageMs: ageOf(work, now()),
-    maxAgeMs: config.maxAgeMs
+    // A request never ends unasked: while all its turns have passed, its age does not count.
+    maxAgeMs: work.refusals === 0 ? Number.POSITIVE_INFINITY : config.maxAgeMs
   }
 ): number | undefined =>
   refusedWaitMs({

@@ -5,7 +5,7 @@
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
 
 import * as NoDeferQueue from "../../../src/adapters/memory/mail/defer-queue.ts"
 import { makeMemoryProvider } from "../../../src/adapters/memory/mail/mail-provider.ts"
@@ -21,6 +21,7 @@ import { SendQueue, type TakenMail } from "../../../src/ports/mail/send-queue.ts
 import type { SimulatedOutcome } from "../../../src/ports/mail/simulated-mail.ts"
 import { noAnswer } from "../../../src/ports/store-unavailable.ts"
 import { anyId } from "../../support/any-id.ts"
+import { clockAhead } from "../../support/later.ts"
 import { mailerConfig } from "../../support/mailer-config.ts"
 import type { QueueStoreWorld } from "./send-queue.ts"
 
@@ -47,13 +48,16 @@ const makeSender = Effect.fnUntraced(function* (
     /** Takes every mail. */
     readonly fallback?: Provider
     readonly moveClaim?: MailStore["Service"]["moveClaim"]
+    /** Passes before the primary answers. */
+    readonly meanwhile?: Effect.Effect<void>
   }
 ) {
-  const { moveClaim = world.store.moveClaim, outcomes = [], primary, queueAs = (queue) => queue } = options
+  const { meanwhile = Effect.void, moveClaim = world.store.moveClaim, outcomes = [], primary } = options
+  const { queueAs = (queue) => queue } = options
   const pace = options.refusal
   const provider = makeMemoryProvider({
     provider: primary,
-    outcome: () => Effect.sync(() => outcomes.shift() ?? "ok")
+    outcome: () => Effect.as(meanwhile, outcomes.shift() ?? "ok")
   })
   const adapter =
     pace === undefined
@@ -193,6 +197,39 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
           yield* world.advance(one - none)
           yield* take(world, "provider_a")
         }))
+
+    test("a refusal that comes when the store cannot say whose the key is does not end its request (Q1, QUEUE-10)", (world) =>
+      Effect.gen(function* () {
+        const clock = yield* Clock.clockWith(Effect.succeed)
+        let passed = 0n
+        const later = clockAhead(
+          clock,
+          () => 0,
+          () => clock.monotonicTimeNanosUnsafe() + passed
+        )
+        let begun = 0
+        const sender = yield* makeSender(world, {
+          primary: "provider_a",
+          outcomes: ["unavailable"],
+          meanwhile: Effect.sync(() => void (passed += BigInt(LEASE_MS) * 1_000_000n)),
+          queueAs: (queue) => ({
+            ...queue,
+            begin: (entry) =>
+              Effect.suspend(() =>
+                (begun += 1) === 2 ? Effect.fail(noAnswer("begin", "the test")) : queue.begin(entry)
+              )
+          })
+        })
+        yield* enqueue(world)
+        const taken = yield* take(world, "provider_a")
+        yield* Effect.provideService(sender.send(taken), Clock.Clock, later)
+        assert.strictEqual(begun, 2)
+        assert.deepInclude(yield* found(world, taken), { state: "queued", kind: undefined })
+        yield* world.advance(LEASE_MS + 1)
+        yield* sender.send(yield* take(world, "provider_a"))
+        assert.deepInclude(yield* found(world, taken), { state: "sent" })
+        assert.lengthOf(yield* sender.copies, 1)
+      }))
 
     test("a request of which its key cannot say that it leaves waits for the key, and has not failed", (world) =>
       Effect.gen(function* () {
