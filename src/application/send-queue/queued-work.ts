@@ -266,10 +266,12 @@ const attemptInPlace = Effect.fnUntraced(function* (
   work.isUnasked = why !== undefined
   if (why !== undefined) return yield* new ProviderFailure({ provider, ...why })
   work.isAsked = true
+  const askedAt = queue.now()
   const accepted = yield* Effect.tapError(queue.parts.runner.attempt(adapter, request), ({ pace }) =>
     Effect.sync(() => void (work.retryAfterMs = pace?.retryAfterMs))
   )
-  queue.places.noteAccepted(queue.now())
+  const now = queue.now()
+  queue.places.noteAccepted(now, now - askedAt)
   return accepted
 })
 

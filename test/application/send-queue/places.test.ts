@@ -24,8 +24,8 @@ const ANSWER_MS = 10
 /** Keys by when their request was taken, milliseconds. */
 type Taken = Map<string, number>
 
-/** A sender, and a provider that answers in {@link ANSWER_MS}, or not before `goes` is open. */
-const makeWorld = Effect.gen(function* () {
+/** A sender, and a provider that answers in `answerMs`, or not before `goes` is open. */
+const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS) {
   const database = makeMailDatabase()
   const { queue } = makeSendQueue(database)
   const memory = makeMemoryProvider({ provider: "provider_a", outcome: () => Effect.succeed("ok") })
@@ -42,7 +42,7 @@ const makeWorld = Effect.gen(function* () {
         seen.atOnce += 1
         seen.most = Math.max(seen.most, seen.atOnce)
         seen.longestWaitMs = Math.max(seen.longestWaitMs, now.currentTimeMillisUnsafe() - (since?.[1] ?? 0))
-        yield* goes.whenOpen(Effect.sleep(ANSWER_MS))
+        yield* goes.whenOpen(Effect.sleep(answerMs))
         return yield* memory.provider.send(request)
       }).pipe(Effect.ensuring(Effect.sync(() => void (seen.atOnce -= 1))))
   }
@@ -103,7 +103,7 @@ const pass = Effect.fnUntraced(function* (ms: number, isOver: () => boolean = ()
 
 it.effect("of more that are taken ahead no more are at a provider at once than are configured", () =>
   Effect.gen(function* () {
-    const { copies, seen } = yield* makeWorld
+    const { copies, seen } = yield* makeWorld()
     yield* pass(2_000)
     assert.strictEqual(yield* copies, MAILS)
     assert.strictEqual(seen.most, CONCURRENCY)
@@ -116,7 +116,7 @@ it.effect(
   "what was taken ahead of a provider that then hangs is not asked late: it goes back, and leaves once",
   () =>
     Effect.gen(function* () {
-      const { copies, goes, seen } = yield* makeWorld
+      const { copies, goes, seen } = yield* makeWorld()
       yield* pass(1_000, () => seen.asked >= 3 * CONCURRENCY)
       goes.closeUnsafe()
       yield* pass(5_000)
@@ -130,4 +130,14 @@ it.effect(
       assert.strictEqual(yield* copies, MAILS)
       assert.strictEqual(seen.asked, MAILS)
     })
+)
+
+it.effect("nothing is taken ahead of a slow provider, whose requests began together and so end together", () =>
+  Effect.gen(function* () {
+    const { copies, seen } = yield* makeWorld(2_000)
+    yield* pass(MAILS * 1_000)
+    assert.strictEqual(yield* copies, MAILS)
+    assert.strictEqual(seen.handedBack, 0)
+    assert.isAtMost(seen.ahead, 0)
+  })
 )
