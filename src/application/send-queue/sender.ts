@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, type Fiber, Latch, Layer, Random } from "effect"
+import { Clock, Context, Effect, type Fiber, FiberSet, Latch, Layer, Random } from "effect"
 
 import type { QueueId } from "../../domain/ids.ts"
 import type { Provider } from "../../domain/mail/provider.ts"
@@ -142,7 +142,7 @@ const renewing = (sender: Sender): Effect.Effect<never> =>
     )
   )
 
-/** Takes what is due, as much as there are free places, and begins to send it. */
+/** Takes what is due, as much as there are free places, and begins to send it. What a shutdown finds taken is in hand, so that it goes back. */
 const look = Effect.fnUntraced(function* (sender: Sender) {
   const { config, parts, queue } = sender
   const free = freePlaces(sender)
@@ -156,7 +156,7 @@ const look = Effect.fnUntraced(function* (sender: Sender) {
   const now = yield* uptime
   for (const mail of mails) sender.fork(send(sender, mail, now))
   return { taken: mails.length, isFull: mails.length === free, nextMs }
-})
+}, Effect.uninterruptible)
 
 /** Looks for due requests at the bell, and at least once a second. */
 const looking = Effect.fnUntraced(function* (sender: Sender): Effect.fn.Return<never, StoreUnavailable> {
@@ -201,7 +201,6 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
     const parts = yield* makeSendParts
     const clock = yield* Clock.Clock
     const random = yield* Random.Random
-    const context = yield* Effect.context<never>()
     const config = yield* QueueConfig
     const occupied: Occupied = {
       config,
@@ -216,7 +215,8 @@ export const layer: Layer.Layer<QueueSender, never, SendServices | SendQueue | Q
       random: () => random.nextDoubleUnsafe(),
       onAnswered: ringIfWorthwhile(occupied),
       busy: Latch.makeUnsafe(false),
-      fork: (body) => Effect.runForkWith(context)(body)
+      // Interrupted before the attempts are awaited: one that began later would be cut off, in doubt.
+      fork: yield* FiberSet.makeRuntime<never, void, never>()
     }
     yield* Effect.forkScoped(renewing(sender))
     return QueueSender.of({

@@ -1,7 +1,7 @@
 /** How many requests of the queue are at a provider at once, and how many are taken ahead. */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, it } from "@effect/vitest"
-import { Clock, Context, Effect, Latch, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 import * as NoDeferQueue from "../../../src/adapters/memory/mail/defer-queue.ts"
@@ -25,7 +25,7 @@ const ANSWER_MS = 10
 type Taken = Map<string, number>
 
 /** A sender, and a provider that answers in `answerMs`, or not before `goes` is open. */
-const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS) {
+const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS, waitMs = 0, takeMs = 0) {
   const database = makeMailDatabase()
   const { queue } = makeSendQueue(database)
   const memory = makeMemoryProvider({ provider: "provider_a", outcome: () => Effect.succeed("ok") })
@@ -49,11 +49,15 @@ const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS) {
   const watched: typeof queue = {
     ...queue,
     take: (asked) =>
-      Effect.tap(queue.take(asked), ({ mails }) =>
-        Effect.sync(() => {
-          for (const { idempotencyKey } of mails) taken.set(idempotencyKey, now.currentTimeMillisUnsafe())
-          seen.ahead = Math.max(seen.ahead, taken.size - CONCURRENCY)
-        })
+      queue.take(asked).pipe(
+        Effect.tap(({ mails }) =>
+          Effect.sync(() => {
+            for (const { idempotencyKey } of mails) taken.set(idempotencyKey, now.currentTimeMillisUnsafe())
+            seen.ahead = Math.max(seen.ahead, taken.size - CONCURRENCY)
+          })
+        ),
+        Effect.map((answer) => ({ ...answer, mails: answer.mails.map((mail) => ({ ...mail, waitMs })) })),
+        Effect.tap(() => Effect.sleep(takeMs))
       ),
     move: (move) =>
       Effect.suspend(() => {
@@ -76,7 +80,8 @@ const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS) {
     Layer.succeed(MailProviders, { get: (name) => (name === "provider_a" ? provider : undefined) }),
     NodeCrypto.layer
   )
-  const context = yield* Layer.build(Layer.provide(layerSender, ports))
+  const life = yield* Scope.make()
+  const context = yield* Layer.buildWithScope(Layer.provide(layerSender, ports), life)
   yield* queue.enqueue(
     Array.from({ length: MAILS }, (_, n) => ({
       request: {
@@ -90,8 +95,9 @@ const makeWorld = Effect.fnUntraced(function* (answerMs = ANSWER_MS) {
       payloadHash: "unused"
     }))
   )
-  yield* Effect.forkScoped(Context.get(context, QueueSender).run)
-  return { seen, goes, copies: Effect.map(memory.copies, (copies) => copies.length) }
+  const looking = yield* Effect.forkScoped(Context.get(context, QueueSender).run)
+  const shutDown = Effect.andThen(Fiber.interrupt(looking), Scope.close(life, Exit.void))
+  return { seen, goes, taken, shutDown, copies: Effect.map(memory.copies, (copies) => copies.length) }
 })
 
 const pass = Effect.fnUntraced(function* (ms: number, isOver: () => boolean = () => false) {
@@ -132,12 +138,31 @@ it.effect(
     })
 )
 
-it.effect("nothing is taken ahead of a slow provider, whose requests began together and so end together", () =>
-  Effect.gen(function* () {
-    const { copies, seen } = yield* makeWorld(2_000)
-    yield* pass(MAILS * 1_000)
-    assert.strictEqual(yield* copies, MAILS)
-    assert.strictEqual(seen.handedBack, 0)
-    assert.isAtMost(seen.ahead, 0)
-  })
+it.effect(
+  "nothing is taken ahead of a slow provider, whose requests began together and so end together",
+  () =>
+    Effect.gen(function* () {
+      const { copies, seen } = yield* makeWorld(2_000)
+      yield* pass(MAILS * 1_000)
+      assert.strictEqual(yield* copies, MAILS)
+      assert.strictEqual(seen.handedBack, 0)
+      assert.isAtMost(seen.ahead, 0)
+    })
+)
+
+it.effect.each([
+  { what: "waits for its token", waitMs: 200, takeMs: 0 },
+  { what: "was just taken", waitMs: 200, takeMs: 100 }
+])(
+  "a shutdown hands back what $what: no lease is left, and no attempt begins to be cut off",
+  ({ takeMs, waitMs }) =>
+    Effect.gen(function* () {
+      const { copies, seen, shutDown, taken } = yield* makeWorld(ANSWER_MS, waitMs, takeMs)
+      yield* pass(1_000, () => taken.size > 0)
+      const ends = yield* Effect.forkScoped(shutDown)
+      yield* pass(1_000)
+      yield* Fiber.join(ends)
+      assert.strictEqual(seen.handedBack, taken.size)
+      assert.strictEqual(yield* copies, 0)
+    })
 )
