@@ -130,9 +130,10 @@ export const makeBedrockVision = Effect.fnUntraced(function* (
         }
       ).pipe(
         Effect.flatMap(({ output, stopReason, usage }) => {
-          if (output?.message === undefined)
+          // With tokens it was billed: an empty answer, whose cost is booked.
+          if (output?.message === undefined && usage === undefined)
             return Effect.fail(noAnswer("the model's answer held no message"))
-          const text = textOf(output.message.content ?? [])
+          const text = textOf(output?.message?.content ?? [])
           return Effect.succeed<VisionAnswer>({
             text,
             stopReason,

@@ -76,6 +76,20 @@ describe("the hi-fi model on Bedrock", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("an answer without a message that was billed is an empty answer with its cost", () =>
+    Effect.gen(function* () {
+      const { model } = yield* withFake(() => ({
+        stopReason: "content_filtered",
+        usage: { inputTokens: 2100, outputTokens: 1, totalTokens: 2101 }
+      }))
+      const { stopReason, text, usage } = yield* model.converse(request, place)
+      assert.deepStrictEqual(
+        { stopReason, text, usage },
+        { stopReason: "content_filtered", text: "", usage: { inputTokens: 2100, outputTokens: 1 } }
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends the page as a document with citations, and reads plain and cited texts", () =>
     Effect.gen(function* () {
       const { fake, model } = yield* withFake(() => ({
