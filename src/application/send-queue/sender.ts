@@ -26,7 +26,7 @@ const SHORTEST_LOOK_MS = 20
 const LONGEST_LOOK_MS = 1_000
 
 /** How often leases are prolonged, milliseconds. */
-const RENEW_MS = QUEUE_LEASE_MS / 3
+const RENEW_MS = QUEUE_LEASE_MS / 5
 
 interface Sender extends QueueParts {
   readonly running: Map<QueueId, QueuedWork>

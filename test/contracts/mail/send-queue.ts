@@ -168,6 +168,19 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         assert.strictEqual(yield* stateOf(world, first.id), "sent")
       }))
 
+    test("the work of a sender that died is next, and not behind all that was queued while it was silent (QUEUE-3)", (world) =>
+      Effect.gen(function* () {
+        yield* enqueue(world, { subject: "of the dead" }, { subject: "of the living" })
+        const [dead, living] = (yield* take(world)).mails
+        yield* enqueue(world, { subject: "later" }, { subject: "later" })
+        yield* world.advance(LEASE_MS / 2)
+        yield* world.inItsTime(world.queue.renew([living!], LEASE_MS))
+        yield* world.advance(LEASE_MS / 2 + 1)
+        yield* world.inItsTime(world.queue.renew([living!], LEASE_MS))
+        assert.deepInclude(one(yield* take(world, { limit: 1 })), { id: dead?.id, deaths: 1 })
+        assert.deepStrictEqual(subjects((yield* take(world)).mails), ["later", "later"])
+      }))
+
     test("a sender that lost its lease and lives is no death: a request is not set aside for an outage", (world) =>
       Effect.gen(function* () {
         yield* enqueue(world, {})

@@ -1,5 +1,6 @@
--- Prolongs the leases of requests under way and of their claims; returns those that still hold (QUEUE-3). Called by `SendQueue`. Lock order: requests by id, claims
--- by key. The settings: as in `lock_queued_emails`; the lists of ids and keys, so that no join begins with a table.
+-- Prolongs the leases of requests under way and of their claims; returns those that still hold (QUEUE-3). Called by `SendQueue`. What a dead sender left is
+-- as old as it is from then on: due since the end of its lease alone, it would be behind all that waits. Lock order: requests by id, claims
+-- by key; silent requests, which are passed over where somebody has them. The settings: as in `lock_queued_emails`; the lists of ids and keys, so that no join begins with a table.
 create or replace function renew_queued_emails(p_entries jsonb, p_lease interval) returns setof uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -9,7 +10,8 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  v_until timestamptz := clock_timestamp() + p_lease;
+  v_now timestamptz := clock_timestamp();
+  v_until timestamptz := v_now + p_lease;
   v_held uuid[];
   v_keys text[];
 begin
@@ -31,6 +33,12 @@ begin
     last_attempt_at = case when c.last_attempt_at = c.lease_until then v_until else c.last_attempt_at end
   from email_send_queue q
   where q.id = any (v_held) and c.key_hash = any (v_keys) and c.key_hash = q.key_hash and c.owner = q.lease::text and c.lease_until is not null;
+  update email_send_queue q set due_at = q.send_at
+  where q.id = any (array(
+    select x.id from email_send_queue x
+    where x.state = 'sending' and x.due_at > x.send_at and x.due_at <= v_now
+    order by x.due_at limit 500 for update skip locked
+  ));
   return query select unnest(v_held);
 end
 $$;

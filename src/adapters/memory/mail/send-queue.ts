@@ -175,6 +175,9 @@ const renew = (tables: Tables, held: ReadonlyArray<QueueLease>, leaseMs: number,
     const lastAttemptAt = claim.lastAttemptAt === claim.leaseUntil ? until : claim.lastAttemptAt
     tables.mail.claims.set(row.keyHash, { ...claim, leaseUntil: until, lastAttemptAt })
   }
+  // What a dead sender left is as old as it is, and not behind all that waits.
+  for (const row of tables.queue.rows.values())
+    if (row.state === "sending" && row.dueAt !== undefined && row.dueAt <= now) row.dueAt = row.sendAt
   return new Set(kept.map(({ id }) => id))
 }
 
