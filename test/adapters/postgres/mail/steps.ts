@@ -179,6 +179,7 @@ const canonicalDecision = (decision: ClaimDecision, first: string) => {
     case "Claimed":
       return {
         ...decision,
+        ...(decision.after !== undefined && { after: anyId(canonicalId(decision.after)) }),
         firstAttemptAt: "some time",
         lastAttemptAt: "some time",
         tag: decision.tag === undefined ? "none" : decision.tag === first ? "first" : "later"
