@@ -177,7 +177,7 @@ export const suite = (name: string, makeWorld: Effect.Effect<QueueStoreWorld, ne
         yield* world.inItsTime(world.queue.renew([living!], LEASE_MS))
         yield* world.advance(LEASE_MS / 2 + 1)
         yield* world.inItsTime(world.queue.renew([living!], LEASE_MS))
-        assert.deepInclude(one(yield* take(world, { limit: 1 })), { id: dead?.id, deaths: 1 })
+        assert.deepInclude(one(yield* take(world, { limit: 1 })), { id: dead!.id, deaths: 1 })
         assert.deepStrictEqual(subjects((yield* take(world)).mails), ["later", "later"])
       }))
 

@@ -1,6 +1,6 @@
--- Prolongs the leases of requests under way and of their claims; returns those that still hold (QUEUE-3). Called by `SendQueue`. What a dead sender left is
--- as old as it is from then on: due since the end of its lease alone, it would be behind all that waits. Lock order: requests by id, claims
--- by key; silent requests, which are passed over where somebody has them. The settings: as in `lock_queued_emails`; the lists of ids and keys, so that no join begins with a table.
+-- Prolongs the leases of requests under way and of their claims; returns those that still hold (QUEUE-3). Called by `SendQueue`. A dead sender's
+-- requests become due as of their time, and are next: the end of its lease would put them behind all that waits. Lock order: requests by id, claims
+-- by key, then dead senders' requests; a locked one is passed over. The settings: as in `lock_queued_emails`; the lists of ids and keys, so that no join begins with a table.
 create or replace function renew_queued_emails(p_entries jsonb, p_lease interval) returns setof uuid
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
