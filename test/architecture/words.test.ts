@@ -95,6 +95,7 @@ describe("words of the product", () => {
           !new RegExp(`\\be\\.${column}\\b`, "u").test(read(`functions/mail/log/${file}`))
       )
     assert.deepStrictEqual(unwritten("insert_new_rows.sql", ["ordinal"]), [])
+    assert.deepStrictEqual(unwritten("write_new_sends.sql", []), [])
     // The row keeps the provider's names, which the event brought.
     const kept = ["ordinal", "provider", "provider_message_id"]
     assert.deepStrictEqual(unwritten("complete_row_of_event.sql", kept), [])

@@ -177,9 +177,18 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "an order dropped: `order by x.key_hash, x.ord` (2)": "PostgreSQL sorts once for both aggregates"
   },
   claim_new_keys: {
-    "an order dropped: `order by x.key_hash, x.ordinal`":
-      "the entries come in that order, and `distinct on` sorts by the key alone",
-    "an order dropped: `order by x.key_hash`": "`distinct on` has sorted by the key"
+    "an order dropped: `order by x.key_hash, x.ord`":
+      "the entries come in that order, and `distinct on` sorts by the key alone"
+  },
+  write_new_sends: {
+    "a comparison turned: `>` → `<=`": "it saves work: `settle_email_claims` ends what is not ended here",
+    "a comparison turned: `is not null` → `is null`":
+      "it saves work: `settle_email_claims` ends what is not ended here",
+    "a comparison turned: `is null` → `is not null`":
+      "it saves work: `settle_email_claims` ends what is not ended here",
+    "a comparison turned: `is distinct from` → `is not distinct from`":
+      "it saves work: `settle_email_claims` ends what is not ended here",
+    "an order dropped: `order by x.place`": "`jsonb_array_elements` gives them in that order"
   },
   purge_email_claims: {
     "an interval changed: `24` → `23`":
@@ -197,7 +206,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "no row of the library is without its key: it lets the index of tags serve"
   },
-  email_log_rows_of: {
+  email_log_rows_in_order: {
     "a state dropped: `l.outcome is distinct from 'sent'` → `true`":
       "what is null is not sent: it lets the index of tags serve"
   },

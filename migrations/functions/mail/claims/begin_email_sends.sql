@@ -14,6 +14,8 @@
 -- `leaving`: the claim says already that the request leaves. It does so where the look-up found no suppression, since nothing then
 -- keeps the request in the process; else `move_email_claim` says it.
 --
+-- Keys that nothing is known of are claimed at once, the rest one by one (`claim_known_keys`).
+--
 -- Locks claims in the order of their keys. The settings: it looks up by key alone, whatever the tables' statistics say; its plan may be
 -- older than most of their rows, and with the statistics from before there were keys every call would read or hash the whole log.
 create or replace function begin_email_sends(p_entries jsonb)
@@ -29,41 +31,29 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  e email_claim_entry;
-  d email_claim_decision;
-  v_entries email_claim_entry[] := email_claim_entries_of(p_entries);
   v_now timestamptz := clock_timestamp();
-  v_new integer[] := claim_new_keys(v_entries, v_now);
+  -- One look-up for all of them: few batches hold an address that is suppressed.
+  v_found jsonb := email_suppressions_of(email_addresses(jsonb_path_query_array(p_entries, '$[*].addresses[*]')));
+  v_new integer[];
+  v_tags text[];
 begin
-  foreach e in array v_entries
-  loop
-    if e.ordinal = any (v_new) then
-      d := row('Claimed', null, false, false, v_now, v_now, e.tag, null, e.suppressions = '[]', false, false)::email_claim_decision;
-    else
-      d := claim_email_key(e);
+  select x.ordinals, x.tags into v_new, v_tags from claim_new_keys(p_entries, v_found, v_now) as x;
+  decision := 'Claimed';
+  takeover := false; late := false; torn := false; leaving := true;
+  first_attempt_at := extract(epoch from v_now) * 1000;
+  last_attempt_at := first_attempt_at;
+  suppressions := '[]';
+  for v_at in 1 .. coalesce(cardinality(v_new), 0) loop
+    ordinal := v_new[v_at];
+    tag := v_tags[v_at];
+    if v_found <> '[]' then
+      suppressions := email_suppressions_of(email_addresses(p_entries -> (ordinal - 1) -> 'addresses'));
+      leaving := suppressions = '[]';
     end if;
-    evidence := null;
-    torn := false;
-    if d.decision = 'Claimed' and d.sticky is not null then
-      select jsonb_build_object('provider', x.provider, 'providerMessageId', x.provider_message_id) into evidence
-      from find_email_evidence(e.key_hash, d.tag) as x;
-      torn := coalesce(d.torn, false) or email_doubt_at(e.key_hash, d.first_attempt_at, d.sticky) is not null;
-      if not d.owned and (torn or evidence is not null or (e.known -> 'isSettled')::boolean) then
-        update email_send_claims x set last_attempt_at = d.last_attempt_at where x.key_hash = e.key_hash;
-      end if;
-    end if;
-    ordinal := e.ordinal;
-    decision := d.decision;
-    sticky := d.sticky;
-    takeover := d.takeover;
-    late := d.late;
-    first_attempt_at := extract(epoch from d.first_attempt_at) * 1000;
-    last_attempt_at := extract(epoch from d.last_attempt_at) * 1000;
-    tag := d.tag;
-    result := d.result;
-    leaving := d.decision = 'Claimed' and d.leaving;
-    suppressions := case d.decision when 'Claimed' then e.suppressions else '[]' end;
     return next;
   end loop;
+  if coalesce(cardinality(v_new), 0) < jsonb_array_length(p_entries) then
+    return query select x.* from claim_known_keys(p_entries, v_new) as x;
+  end if;
 end
 $$;

@@ -17,6 +17,8 @@
 -- by the other row (D1 counts all rows of a key together), its retry ends without sending, and the end state is the one of the
 -- other order, in which the event would have found both rows and moved one of them.
 --
+-- Acceptances that nothing is known of are written at once (`write_new_sends`), everything else in turn (`record_known_sends`).
+--
 -- Lock order: keys, rows by (provider, provider_message_id), suppressions, claims, subjects of hooks. A deferral completes the row that an
 -- early event made, and locks it at that row's place in the order; the key's lock keeps events from making such a row
 -- meanwhile, and another writer of the same attempt from missing that it was completed. The settings: rows are found by the indexes,
@@ -28,66 +30,30 @@ set search_path = pg_catalog, public, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-#variable_conflict use_column
 declare
-  e email_log_row;
-  v_written boolean; v_is_news boolean := true;
-  v_marks text[]; v_of_row jsonb;
-  v_entries email_log_row[];
-  v_retries boolean := p_entries @? '$[*].settle.isRetry ? (@ == true)';
-  v_unproven boolean := p_entries @? '$[*] ? (!exists(@.provider_message_id ? (@ != null)))';
-  v_suppress text[] := '{}';
-  v_learned jsonb := '{}'; -- By entry (`learned_of_row`).
-  v_hooked boolean := any_event_hook();
-  -- For event hooks: the rows that were written, completed or moved, and how.
-  v_ids uuid[] := '{}';
-  v_outcomes text[] := '{}';
+  w record;
 begin
-  if v_retries then
-    -- Before any other lock, as there: an erasure neither misses the row nor is missed by it.
-    perform pg_advisory_xact_lock_shared(email_key_lock('erase_person'));
+  if p_entries @? '$[*] ? (@.outcome != "sent" || @.settle.isRetry == true || !exists(@.id ? (@ != null)) || !exists(@.provider_message_id ? (@ != null)))' then
+    return query select x.* from record_known_sends(p_entries) as x;
+    return;
   end if;
-  if v_unproven or v_retries then
-    perform lock_keys_of_sends(p_entries);
+  select * into w from write_new_sends(p_entries);
+  if w.ids is null then
+    return query select x.* from record_known_sends(p_entries) as x;
+    return;
   end if;
-  if v_retries then
-    -- Not before: what another writer says of the key decides whom its rows may name.
-    p_entries := without_erased_people(p_entries);
-  end if;
-  v_entries := email_log_rows_of(p_entries);
-
-  -- Acceptances that nothing is known of are written at once. If one has a row, none is written here: each takes its place below.
-  v_written := not v_unproven and insert_new_rows(v_entries);
-  foreach e in array v_entries
-  loop
-    ordinal := e.ordinal;
-    send_id := e.id;
-    status := e.outcome;
-    provider_message_id := e.provider_message_id;
-    if not v_written then
-      select x.send_id, x.status, x.provider_message_id, x.marks, x.learned, x.is_news
-      into send_id, status, provider_message_id, v_marks, v_of_row, v_is_news
-      from write_row_of_attempt(e) as x;
-      v_suppress := v_suppress || v_marks;
-      if v_of_row is not null then
-        v_learned := v_learned || jsonb_build_object(e.id, v_of_row);
-      end if;
-    end if;
-    if v_hooked and v_is_news then
-      v_ids := v_ids || send_id;
-      v_outcomes := v_outcomes || e.outcome;
-    end if;
+  status := 'sent';
+  for v_at in 1 .. cardinality(w.ids) loop
+    ordinal := w.ordinals[v_at];
+    send_id := w.ids[v_at];
+    provider_message_id := w.messages[v_at];
     return next;
   end loop;
-
-  if v_suppress <> '{}' then
-    perform add_email_suppressions(v_suppress, 'a delivery event that came before its row');
+  if w.unsettled is not null then
+    perform settle_email_claims(w.unsettled, '{}');
   end if;
-  if p_entries @? '$[*].settle ? (@ != null)' then
-    perform settle_email_claims(p_entries, v_learned);
-  end if;
-  if v_hooked then
-    perform tell_hooks_of_sends(v_ids, v_outcomes);
+  if any_event_hook() then
+    perform tell_hooks_of_sends(w.ids, array_fill('sent'::text, array[cardinality(w.ids)]));
   end if;
 end
 $$;

@@ -8,6 +8,7 @@ import { resultOf } from "../../../contracts/mail/mail-store/mails.ts"
 import { anyId } from "../../../support/any-id.ts"
 import { empty } from "../../../support/postgres/empty.ts"
 import { layerPostgres } from "../../../support/postgres/postgres.ts"
+import { sendEntry } from "../../../support/postgres/send-entry.ts"
 import { hashOf } from "../send-queue/rows.ts"
 
 const MINUTE_MS = 60_000
@@ -115,15 +116,24 @@ const kept = (claim: Claim, now: number) => ({
   kind: claim.result !== undefined && "kind" in claim.result ? claim.result.kind : null
 })
 
+/** The functions that end claims, each with the ends that it takes here: acceptances, as sends report them, are written another way. */
+const WAYS = [
+  { name: "settle_email_claims", takes: () => true },
+  {
+    name: "record_email_sends",
+    takes: ({ ends }: Case) => ends.every(({ isRetry, state }) => state === "accepted" && isRetry !== true)
+  }
+] as const
+
 layer(layerPostgres)("the end of a claim", (it) => {
-  it.effect(
-    "in every state, by its owner or another one, of this use or another, once or twice, is kept as settledClaim says",
-    () =>
+  it.effect.each(WAYS)(
+    "in every state, by its owner or another one, of this use or another, once or twice, is kept as settledClaim says ($name)",
+    ({ name, takes }) =>
       Effect.gen(function* () {
-        yield* empty("email_send_claims")
+        yield* empty("email_send_claims, email_log")
         const sql = yield* WriteSql
         const now = Date.now()
-        const cases = casesAt(now)
+        const cases = casesAt(now).filter(takes)
         yield* sql.unsafe(
           `insert into email_send_claims
           (key_hash, payload_hash, state, provider, ambiguous, leaving, owner, lease_until, first_attempt_at, last_attempt_at, tag)
@@ -136,11 +146,13 @@ layer(layerPostgres)("the end of a claim", (it) => {
             )
           ]
         )
-        yield* sql.unsafe("select settle_email_claims($1::jsonb, '{}')", [
+        const call = name === "record_email_sends" ? `${name}($1::jsonb)` : `${name}($1::jsonb, '{}')`
+        yield* sql.unsafe(`select from ${call}`, [
           JSON.stringify(
             [0, 1].flatMap((turn) =>
               cases.flatMap(({ ends, key, use }) =>
                 ends.slice(turn, turn + 1).map((settle) => ({
+                  ...sendEntry({ provider_message_id: `m-${turn}-${key}` }),
                   key_hash: key,
                   key_tag: { same: "tag", another: "tag of another use", unsaid: null }[use],
                   settle
@@ -188,16 +200,22 @@ layer(layerPostgres)("the end of a claim", (it) => {
       // As batches come: each ends while later ones begin.
       const batches = Array.from({ length: 4 }, (_, at) => JSON.stringify(mails.slice(16 * at, 16 * at + 16)))
       for (const batch of batches) yield* sql.unsafe("select from begin_email_sends($1::jsonb)", [batch])
-      const moved = yield* sql.withTransaction(
+      const counts = Effect.map(
+        sql<{ readonly all: number; readonly hot: number }>`
+          select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_xact_user_tables where relname = 'email_send_claims'`,
+        (rows) => rows[0] ?? { all: 0, hot: 0 }
+      )
+      const [before, after] = yield* sql.withTransaction(
         Effect.gen(function* () {
+          // Those of earlier transactions that the session has not reported yet count, too.
+          const earlier = yield* counts
           for (const batch of batches)
             yield* sql.unsafe("select settle_email_claims($1::jsonb, '{}')", [batch])
-          return yield* sql<{ readonly all: number; readonly hot: number }>`
-            select n_tup_upd::int as all, n_tup_hot_upd::int as hot from pg_stat_xact_user_tables where relname = 'email_send_claims'`
+          return [earlier, yield* counts] as const
         })
       )
-      assert.strictEqual(moved[0]?.all, mails.length)
-      assert.isAtLeast(moved[0]?.hot ?? 0, 0.6 * mails.length)
+      assert.strictEqual(after.all - before.all, mails.length)
+      assert.isAtLeast(after.hot - before.hot, 0.6 * mails.length)
     })
   )
 })
